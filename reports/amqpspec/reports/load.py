@@ -96,7 +96,7 @@ def _document(file: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         if (file.parent / JOURNAL).exists():
             unfinished = (
-                f"{file.parent} holds an unfinished run: go on with amqpspec run … --resume {file.parent}"
+                f"{file.parent} contains an unfinished run: continue with amqpspec run … --resume {file.parent}"
             )
             raise ReportError(unfinished) from None
         raise ReportError(f"{file}: no such file; expected a run folder or its {RESULTS}") from None

@@ -88,7 +88,7 @@ def _adds_up(run: LoadedRun) -> str:
 
 def _warnings(run: LoadedRun) -> Iterator[str]:
     if run.meta.partial:
-        yield "\n> **Partial run:** it ended before its end; the counts cover what was recorded."
+        yield "\n> **Partial run:** it ended early; the counts cover the recorded cases."
     if run.stale:
         shown = "".join(f"\n> - {plain(entry)}" for entry in run.stale[:20])
         more = f"\n> - and {len(run.stale) - 20} more" if len(run.stale) > 20 else ""

@@ -119,7 +119,7 @@ one-channel-only: a second channel closes the connection [transport/channels/sev
 responses-on-channel-zero: attached is sent on channel 0 [encoding/response/channel session/attach/answered]
 attached-without-a-name: attached does not name its session [session/attach/answered]
 attached-again-is-busy: attaching a session again on the same channel is refused [session/attach/idempotence]
-force-leaves-the-other-channel: a session taken by force also stays on its old channel [session/attach/force]
+force-leaves-the-other-channel: a session moved by force also stays on its old channel [session/attach/force]
 force-ignored: attach by force is refused like any other [session/attach/force]
 detach-not-confirmed: detach is not answered [session/detach/confirmed]
 timeout-always-the-longest: timeout always reports the longest possible timeout

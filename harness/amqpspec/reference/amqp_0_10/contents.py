@@ -254,7 +254,7 @@ def _send_back(session: Session, content: Content, code: int, text: str) -> None
 
 FAULTS = fault_table("""
 first-class-keeps-others-out: a queue that contains a message accepts neither files nor streams [queue/any-content]
-content-consumers-outlive-sessions: consumers keep their place at the queue when their session ends
+content-consumers-outlive-sessions: consumers survive the end of their session
     [file/consume/lifetime stream/consume/lifetime]
 global-window-means-session: qos with global applies to its session only
     [file/qos/global/connection stream/qos/global/connection]

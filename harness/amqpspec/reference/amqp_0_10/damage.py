@@ -99,7 +99,7 @@ empty-fields-left-out: empty fields are not passed on [encoding/packing/present]
 absent-fields-filled-in: an absent content-type arrives as an empty one [encoding/packing/absent]
 struct-codes-swapped: structs of a header segment carry wrong codes [encoding/struct/code]
 struct-sizes-count-themselves: the size of a struct counts itself [encoding/struct/size type/struct32]
-packing-flags-swapped: the second octet of packing flags comes first [encoding/packing/order]
+packing-flags-swapped: the octets of packing flags are swapped [encoding/packing/order]
 fixed-values-spoilt: fixed-width values in maps arrive changed [type/bin8 type/int8 type/uint8 type/char
     type/bin16 type/int16 type/uint16 type/bin32 type/int32 type/uint32 type/float type/char-utf32 type/bin64
     type/int64 type/uint64 type/double type/datetime type/bin128 type/uuid type/bin256 type/bin512 type/bin1024

@@ -125,7 +125,7 @@ accept-acquires: messages that were not acquired can be accepted [message/accept
 accepts-are-not-transacted: an accept within a transaction takes effect at once [tx/rollback/effect dtx/rollback/effect]
 accepted-messages-come-again: an accepted message returns to its queue
     [message/delivery-mode/non-persistent/at-most-once]
-others-come-first: a released message goes to another consumer first
+others-come-first: a released message is offered to another consumer first
     [message/delivery-properties/redelivered/implementation/recipient]
 accept-gives-credit: accept, reject and release give credit back as completion does
     [message/set-flow-mode/completion-only]

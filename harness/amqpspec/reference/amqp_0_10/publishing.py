@@ -252,7 +252,7 @@ transfers-go-to-the-last-exchange: a transfer is routed by the exchange that was
     [message/transfer/routing]
 transacted-transfers-stay-open: a transfer within a transaction is never completed
     [tx/commit/completion tx/rollback/completion]
-user-ids-refused: a user-id is refused, whoever it names [message/message-properties/user-id/authentication]
+user-ids-refused: every user-id is refused [message/message-properties/user-id/authentication]
 ttl-ignored: ttl is ignored [message/delivery-properties/ttl/expired]
 expiry-takes-neighbours: an expired message takes all others of its queue with it
     [message/delivery-properties/ttl/expired]

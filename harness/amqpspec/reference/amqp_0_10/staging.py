@@ -79,5 +79,5 @@ class Stages:
 
 
 FAULTS = fault_table("""
-staged-parts-forgotten: a partly staged file begins anew [file/open-ok/staged-size/staging/hold]
+staged-parts-forgotten: a partly staged file starts again [file/open-ok/staged-size/staging/hold]
 """)

@@ -221,7 +221,7 @@ def _header(message: Message, redelivered: bool, taker: Taker) -> list[Any]:
 FAULTS = fault_table("""
 everything-acquired: mode not-acquired is treated as pre-acquired
     [message/acquire-mode/not-acquired message/accept/acquisition]
-transferred-is-accepted: in explicit mode a message is removed once sent [message/accept-mode/explicit]
+transferred-is-accepted: in explicit mode, a message is removed when it is sent [message/accept-mode/explicit]
 mode-none-waits-for-accept: a message sent with accept-mode none returns unless accepted
     [message/accept-mode/none]
 mode-none-can-be-acquired: a message delivered with accept-mode none can be acquired [message/accept-mode/none]
@@ -229,7 +229,7 @@ busy-channel-starves-others: a channel that delivers continues until everything 
 headers-cost-no-credit: credit in octets counts bodies only [message/set-flow-mode/byte-accounting]
 destinations-lose-their-names: deliveries have no destination [message/transfer/subscription]
 acquire-mode-not-told: every delivery is marked as acquired [message/acquire-mode/not-acquired]
-subscriptions-outlive-sessions: a subscription keeps its place at the queue when its session ends
+subscriptions-outlive-sessions: a subscription survives the end of its session
     [message/subscribe/lifetime]
 lost-session-leaves-no-trace: unaccepted messages of an ended session return without redelivered
     [message/delivery-properties/redelivered/implementation/flag]

@@ -180,7 +180,7 @@ terminus-of-partner-not-told: the broker's attach leaves out the partner's termi
     [links/establishing/whose-terminus links/establishing/authority]
 refused-attach-with-terminus: an attach that is refused is answered with a terminus
     [links/establishing/null-terminus links/recovering/no-record]
-refused-attach-not-answered: an attach that is refused is answered by detach alone
+refused-attach-not-answered: a refused attach is answered only with detach
     [links/establishing/null-terminus links/establishing/refused-detach]
 refused-attach-not-detached: an attach that is refused is not followed by detach
     [links/establishing/refused-detach performatives/attach/source/none links/recovering/no-record]

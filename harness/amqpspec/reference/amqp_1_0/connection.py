@@ -345,7 +345,7 @@ open-on-channel-one: the broker sends open on channel 1
     [connections/opening/channel-zero connections/opening/limits-before]
 answers-in-reverse: what gathers for the socket is written last frame first [model/channels-order]
 split-frames-lost: a frame that arrives in parts is discarded [connections/pipelined/same-treatment]
-close-not-answered: a close is answered by the end of the stream alone
+close-not-answered: a close is answered only by closing the stream
     [performatives/close/written connections/closing/close-frame connections/closing/any-channel]
 close-on-highest-channel: the broker sends close on an unused channel
     [connections/closing/channel-zero connections/closing/pipelined-with-open]
@@ -363,7 +363,7 @@ frame-behind-close: the broker sends an end after its close [connections/closing
 empty-frame-behind-close: an empty frame follows the broker's close
     [performatives/close/nothing-after connections/closing/last-thing connections/states/end
     connections/empty-frame/not-after-close connections/states/close-sent]
-empty-frames-after-close: empty frames go on while the broker waits for the other close
+empty-frames-after-close: the broker sends empty frames while it waits for the other close
     [connections/empty-frame/not-after-close connections/states/close-sent connections/states/discarding]
 every-breach-closes-again: a violation after the broker's close is answered with another close
     [connections/states/discarding]
@@ -373,7 +373,7 @@ no-waiting-for-the-other-close: after its close for an error, the broker resets 
     [connections/closing/read-on connections/states/discarding]
 waits-for-close-for-ever: a connection whose client does not answer the broker's close is never closed
     [connections/closing/timeout connections/idle-timeout/unresponsive]
-socket-kept-after-close: once both closes are out, the stream does not end
+socket-kept-after-close: after both closes, the stream does not end
     [connections/states/end performatives/close/written connections/simultaneous-close]
 idle-timer-counts-from-open: the idle timer is never set back
     [connections/idle-timeout/measure connections/idle-timeout/flow framing/empty-frame]

@@ -207,7 +207,7 @@ undeliverable-here-not-minded: a message is sent again where it could not be del
     [messaging/modified/undeliverable-here]
 default-outcome-not-applied: a message settled without a state returns to its node, whatever its source's default is
     [messaging/source/default-outcome]
-deliveries-of-closed-links-live: dispositions are applied to messages that a closed link has given back
+deliveries-of-closed-links-live: dispositions are applied to messages that a closed link has returned
     [links/closing/stale-dispositions]
 old-delivery-ids-live: dispositions are applied to ids of a session that has ended [transfers/resuming/delivery-ids]
 outcomes-not-applied: with any outcome, messages return to their node
@@ -217,13 +217,13 @@ outcomes-not-applied: with any outcome, messages return to their node
 released-taken-for-accepted: released messages are removed
     [performatives/disposition/detached-links/applied performatives/disposition/directionality]
 received-taken-for-accepted: a state that is not terminal counts as accepted [transfers/states/non-terminal]
-non-terminal-state-settles: a state that is not terminal makes the broker settle [transfers/states/non-terminal]
+non-terminal-state-settles: the broker settles after a state that is not terminal [transfers/states/non-terminal]
 terminal-state-not-settled-by-sender: the broker does not settle what has an outcome [transfers/states/terminal]
 sender-settles-in-another-state: the broker settles with another outcome than the reported one
     [performatives/transfer/state/terminal transfers/states/terminal]
 sender-changes-its-mind: the broker settles twice, the second time with another outcome
     [performatives/transfer/state/terminal]
-settlement-by-receiver-ignored: settlement by the receiver is not heard
+settlement-by-receiver-ignored: settlement by the receiver is ignored
     [performatives/disposition/settled transfers/receiver-first]
 settled-for-ever-is-not: a delivery that was settled can be released [links/settled-for-ever]
 disposition-of-one-link-only: a disposition counts for one link [performatives/disposition/many-links]

@@ -57,7 +57,7 @@ idle-timeout-of-partner-ignored: the broker does not respect the partner's idle 
     [performatives/open/idle-time-out/required connections/idle-timeout/independent
     connections/idle-timeout/empty-frame framing/empty-frame connections/empty-frame/channel-zero
     connections/idle-timeout/unsupported]
-own-idle-timeout-kept-for-both: the broker is silent for as long as it bears with others
+own-idle-timeout-kept-for-both: the broker uses its own idle timeout for its sending too
     [performatives/open/idle-time-out/required connections/idle-timeout/independent]
 idle-timeout-zero-taken-literally: an idle timeout of zero ends the connection at once
     [performatives/open/idle-time-out/zero]

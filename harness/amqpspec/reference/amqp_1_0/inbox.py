@@ -248,8 +248,8 @@ first-session-only: a second session on a connection is refused
     [model/many-sessions performatives/open/channel-max/sessions connections/channels/by-direction]
 incoming-channel-sought-by-outgoing: frames are sorted by the broker's own channel numbers
     [connections/channels/by-direction connections/channels/mapping]
-frames-go-to-the-first-session: every frame goes to the session that was begun first [connections/channels/mapping]
-close-off-channel-zero-ignored: a close on another channel than 0 is not heard [connections/closing/any-channel]
+frames-go-to-the-first-session: every frame goes to the first session [connections/channels/mapping]
+close-off-channel-zero-ignored: a close on another channel than 0 is ignored [connections/closing/any-channel]
 pipelined-close-lost: a close that arrives in one read with open is ignored [connections/closing/pipelined-with-open]
 bare-errors-refused: an error of the partner without description closes the connection [definitions/error/condition]
 empty-frames-refused-off-channel-zero: empty frames on other channels than 0 are refused

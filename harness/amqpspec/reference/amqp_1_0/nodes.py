@@ -198,9 +198,9 @@ def fields_of(composite: Composed) -> dict[str, Any]:
 
 
 FAULTS = fault_table("""
-dynamic-names-repeat: all nodes made on request are one
+dynamic-names-repeat: all dynamic nodes have the same name
     [links/establishing/actual-properties definitions/condition/resource-deleted]
-dynamic-node-stays: a node made on request outlives its link [definitions/condition/resource-deleted]
+dynamic-node-stays: a dynamic node outlives its link [definitions/condition/resource-deleted]
 links-to-deleted-node-stay: links to a node that is deleted stay up [definitions/condition/resource-deleted]
 terminus-ends-with-detach: a terminus lives as long as its link [links/detaching/by-delivery-id
     performatives/disposition/detached-links performatives/disposition/detached-links/applied model/terminus-outlives

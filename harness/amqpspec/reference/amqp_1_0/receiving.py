@@ -337,14 +337,14 @@ mode-left-out-is-second: a transfer without mode has mode second
 mode-left-out-is-first: a transfer without mode has mode first
     [performatives/transfer/rcv-settle-mode/default performatives/transfer/rcv-settle-mode/second]
 mode-minded-though-settled: the mode of a settled transfer is minded [performatives/transfer/rcv-settle-mode/settled]
-mode-survives-suspension: a resumed delivery keeps the mode it had
+mode-survives-suspension: a resumed delivery keeps its previous mode
     [performatives/transfer/rcv-settle-mode/not-retained]
 mode-first-waits-for-the-sender: in mode first, the broker does not settle by itself
     [performatives/transfer/rcv-settle-mode/first definitions/rcv-settle-mode/first]
 mode-second-settled-at-once: in mode second, the broker settles by itself
     [performatives/transfer/rcv-settle-mode/second definitions/rcv-settle-mode/second
     performatives/attach/rcv-settle-mode/respected]
-settled-by-sender-not-heard: settlement by the sender is not heard [definitions/rcv-settle-mode/second
+settled-by-sender-not-heard: settlement by the sender is ignored [definitions/rcv-settle-mode/second
     performatives/transfer/rcv-settle-mode/second performatives/disposition/settled]
 booleans-of-one-octet-refused: a transfer with settled in the one-octet encoding of booleans ends the session
     [definitions/snd-settle-mode/mixed]

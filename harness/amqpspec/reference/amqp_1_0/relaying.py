@@ -84,11 +84,11 @@ FAULTS = fault_table("""
 messages-to-nobody-accepted: a message without an address is accepted on an anonymous link
     [definitions/condition/precondition-failed]
 relay-keeps-to-its-first-node: all messages of an anonymous link go to the node of the first one [anonymous/to]
-unroutable-messages-accepted: a message to nowhere over an anonymous link is accepted [anonymous/unroutable]
-unroutable-misnamed: a message to nowhere is refused with another condition than an attach to nowhere
+unroutable-messages-accepted: an unroutable message on an anonymous link is accepted [anonymous/unroutable]
+unroutable-misnamed: an unroutable message is refused with another condition than an attach to its address
     [anonymous/unroutable anonymous/unroutable/settled]
-unroutable-ends-the-link: a message to nowhere ends the anonymous link [anonymous/unroutable]
-unroutable-rejected-where-the-source-lacks-it: a message to nowhere is rejected though the source of its link does not
+unroutable-ends-the-link: an unroutable message ends the anonymous link [anonymous/unroutable]
+unroutable-rejected-where-the-source-lacks-it: an unroutable message is rejected though the source of its link does not
     know that outcome [anonymous/unroutable/without-rejected]
-settled-unroutable-passed-over: a settled message to nowhere is passed over in silence [anonymous/unroutable/settled]
+settled-unroutable-passed-over: a settled unroutable message is silently ignored [anonymous/unroutable/settled]
 """)

@@ -166,17 +166,17 @@ FAULTS = fault_table("""
 mechanisms-wait-for-init: the mechanisms are not announced [sasl/mechanisms/announced]
 no-mechanism-offered: the list of mechanisms is empty [sasl/mechanisms/list]
 mechanisms-as-strings: the mechanisms are strings [sasl/mechanisms/list]
-mechanisms-beyond-a-frame: so many mechanisms are offered that their frame is too large [sasl/frame/max-size]
+mechanisms-beyond-a-frame: the frame with the offered mechanisms is too large [sasl/frame/max-size]
 sasl-frames-with-payload: a null follows the type in the broker's SASL frames [sasl/frame/body]
 sasl-frames-of-type-zero: the broker's SASL frames are of the type of AMQP frames [sasl/frame/type]
 sasl-frames-on-channel-one: the broker's SASL frames name channel 1 [sasl/frame/channel-zero]
 sasl-frames-with-extended-header: the broker's SASL frames have an extended header [sasl/frame/doff]
-any-body-is-a-login: a body that is no SASL frame lets in [sasl/frame/body]
+any-body-is-a-login: a body without a SASL frame logs the client in [sasl/frame/body]
 silence-logs-in: a silent client is logged in after a while [sasl/negotiation/silence]
 refused-login-with-data: an unsuccessful outcome contains additional data [sasl/outcome/additional-data]
 refused-login-is-a-failure-of-the-system: a wrong password is reported as a system failure
     [sasl/outcome/code sasl/init/unsupported]
-refused-login-without-outcome: a login is refused by the end alone
+refused-login-without-outcome: a login is refused only by closing the stream
     [sasl/outcome/code sasl/plain/wrong-password sasl/plain/unknown-user sasl/plain/malformed sasl/init/unsupported]
 refused-login-ends-by-reset: after a refused login, the stream is reset [sasl/terminated/shut-down-first]
 refused-login-may-go-on: after a refused login the client may try again [sasl/terminated/closed]

@@ -231,7 +231,7 @@ message-numbers-skip: every second message number is left out [channel/ack/numbe
 acks-outside-transactions: an acknowledgement is final although its transaction is rolled back
     [channel/rollback/extent channel/commit/extent]
 ack-needs-the-exact-number: an ACK whose number no message has does nothing [channel/ack/unknown-number]
-ack-means-one-message: an ACK settles the message of its number alone
+ack-means-one-message: an ACK settles only the message with its number
     [scenarios/acknowledging/up-to channel/ack/all-destinations scenarios/acknowledging/when]
 ack-leaves-the-last: an ACK leaves the message of its number
     [scenarios/acknowledging/up-to channel/ack/all-destinations]

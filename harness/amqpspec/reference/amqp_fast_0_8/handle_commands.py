@@ -256,7 +256,7 @@ handles-on-the-first-channel: every handle belongs to the channel that was opene
 client-cannot-close-a-handle: a client that closes a handle is in error [handle/close/any-time]
 handle-close-not-answered: HANDLE CLOSE is not answered [handle/close/answered handle/summary/server/close]
 reply-before-created: the REPLY to CONSUME is sent before CREATED [scenarios/confirmations/reply-last]
-dynamic-not-known: a queue that was named is not made [handle/consume/dynamic]
+dynamic-not-known: a named queue is not created [handle/consume/dynamic]
 created-not-sent: the name of a generated queue is not sent
     [handle/created/unnamed handle/consume/generated]
 created-with-another-name: CREATED contains another name than the client gave [changes/created-for-dynamic]

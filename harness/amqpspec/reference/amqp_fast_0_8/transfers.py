@@ -210,7 +210,7 @@ one-message-at-a-time: while a message arrives on one channel, no other channel 
 large-messages-refused: a body above 1000 octets is too large [messages/fragments/large handle/send/consecutive]
 fragments-assembled-in-reverse: fragments are put together the wrong way round
     [messages/writing/cut messages/fragments/large channels/serial]
-head-within-first-fragment-only: a head that is cut makes the message invalid [messages/writing/cut]
+head-within-first-fragment-only: a head that is split makes the message invalid [messages/writing/cut]
 empty-bodies-refused: a message without a body is invalid [messages/head/body]
 body-cut-at-65535: octets of a body beyond 65535 are lost [messages/fragments/large frames/escape]
 prepare-refused: PREPARE is not served on restartable channels either

@@ -252,7 +252,7 @@ tags-of-cancelled-consumers-kept: the tag of a consumer that ended cannot be use
 cancel-not-notified: a client that wants to hear of cancelled consumers does not [basic/cancel/by-server]
 confirms-never-sent: nothing is confirmed [confirm/every-message confirm/all-messages-acknowledged confirm/sequence
     confirm/all-queues confirm/unroutable-messages]
-confirm-multiple-not-set: several messages are confirmed by the number of the last one alone
+confirm-multiple-not-set: several messages are confirmed with the last number, without multiple
     [confirm/all-messages-acknowledged confirm/every-message]
 confirmed-twice: each confirmation is sent twice [confirm/all-messages-acknowledged]
 confirms-start-at-zero: the first message has the number 0 [confirm/sequence]

@@ -325,7 +325,7 @@ connection-works-on-after-close: methods are executed after connection.close was
     [connection/close/stability-discard]
 unacked-given-back-by-one-channel: when a connection ends, only one channel returns its unacknowledged messages
     [basic/explicit-ack]
-nothing-more-after-a-full-socket: deliveries end for good once a socket was full [basic/consume]
+nothing-more-after-a-full-socket: deliveries stop permanently after a socket was full [basic/consume]
 deaf-while-sending: nothing is read while what is sent is stuck [basic/reject/while-sending basic/nack/while-sending]
 socket-kept-after-header: the socket stays open after a header was rejected
 http-answered-in-http: whatever is not understood gets an answer of HTTP

@@ -181,14 +181,14 @@ class Spoilt(Exception):
 
 FAULTS = fault_table("""
 field-names-begin-with-letters-only: field names that begin with $ or # are refused [amq_wlp_table_01]
-contents-within-contents-taken: a weight is let pass, and a second content header thrown away
+contents-within-contents-taken: a weight is accepted, and a second content header discarded
     [amq_wlp_content_04 amq_wlp_content_05]
 malformed-properties-stored: undecodable properties are stored and delivered
     [wire/content/malformed-header]
 continued-flags-not-read: a second word of property flags is refused [wire/content/property-flags-continued]
-second-header-taken: a second header is thrown away
-split-bodies-refused: a body has to come in one frame
+second-header-taken: a second header is discarded
+split-bodies-refused: a body in several frames is refused
 body-size-of-32-bits: the low 32 bits of a body size count
-weight-ignored: every content is taken for a simple one
-children-without-children: a content within a content is taken for a simple one
+weight-ignored: every content is treated as a simple one
+children-without-children: a content within a content is treated as a simple one
 """)

@@ -75,16 +75,16 @@ def _changed(codec: Codec, octets: bytes, change: Change) -> bytes:
 
 
 FAULTS = fault_table("""
-properties-dropped: a message loses its properties [wire/content/unmodified wire/content/property-flags]
+properties-dropped: the properties of a message are lost [wire/content/unmodified wire/content/property-flags]
 arrays-dropped-from-headers: arrays are missing from the headers of a delivered message
     [wire/table/all-types-round-trip]
 property-flags-one-place-off: the flags of a delivered message are one place too low [wire/content/property-flags]
-octets-have-a-sign: the priority of a message loses its highest bit
+octets-have-a-sign: the highest bit of a message's priority is lost
 long-strings-end-at-zero: a long string ends at its first zero
-timestamps-of-32-bits: a timestamp keeps its low 32 bits
+timestamps-of-32-bits: only the low 32 bits of a timestamp are kept
 table-integers-unsigned: integers of tables lose their sign
 decimals-have-signed-places: the places of a decimal lose their highest bit
-octet-behind-the-properties: the header of a delivered content goes on behind its properties
+octet-behind-the-properties: the header of a delivered content has octets after its properties
 content-header-of-another-class: the header of a delivered content names the class queue
 simple-contents-weigh-one: a delivered content has a weight of one
 """)

@@ -93,5 +93,5 @@ no-wait-failure-swallowed: a method without reply that fails is passed over [dom
 content-goes-on-behind-a-method: a method within a content does not end the content
     [wire/content/aborted-by-method]
 method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
-lowest-channel-alone-publishes: contents are thrown away unless they come on the lowest channel that is open
+lowest-channel-alone-publishes: contents on other channels than the lowest open one are discarded
 """)

@@ -132,19 +132,19 @@ long-reply-texts-fail: a refusal whose text would be too long ends in an interna
     [basic/consume/consumer-tag/duplicate]
 close-names-another-method: a close method names no failing method
     [connection/close/failing-method channel/close/failing-method]
-cycle-left-out: replies of class queue come in frames without a cycle
-method-frame-of-another-type: replies of class queue come in body frames
+cycle-left-out: replies of class queue are sent in frames without a cycle
+method-frame-of-another-type: replies of class queue are sent in body frames
 ids-in-reverse-order: replies of class queue begin with the method-id
-replies-on-channel-zero: replies of class queue come on channel 0
-channel-number-cut-to-an-octet: what goes to a channel above 255 goes to that of its low octet
+replies-on-channel-zero: replies of class queue are sent on channel 0
+channel-number-cut-to-an-octet: frames for a channel above 255 are sent on the channel of its low octet
 size-counts-end-octet: the size of replies of class queue counts their end octet
 payload-larger-than-agreed: a body frame has a payload larger than the size agreed on
 empty-content-not-sent: a message without a body is delivered without its header
-content-header-of-another-type: the header of a delivered content comes in a body frame
-contents-on-channel-zero: the frames of a delivered content come on channel 0
+content-header-of-another-type: the header of a delivered content is sent in a body frame
+contents-on-channel-zero: the frames of a delivered content are sent on channel 0
 children-not-delivered: contents within a content are lost
 bodies-of-children-lost: contents within a content are delivered without their bodies
-children-behind-the-body: contents within a content are delivered behind its body
+children-behind-the-body: contents within a content are delivered after its body
 close-codes-of-four-digits: closes carry a code of four digits
 close-codes-tell-of-success: closes carry the code 200
 """)

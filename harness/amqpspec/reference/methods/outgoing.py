@@ -116,7 +116,7 @@ class ChannelOutput:
 
 
 FAULTS = fault_table("""
-body-modified: the body of a message is turned round [wire/content/unmodified]
+body-modified: the body of a message is reversed [wire/content/unmodified]
 routing-key-cut: routing keys arrive with 127 octets [wire/strings/shortstr-full-length]
 return-code-wrong: a message is returned with another code [basic/return constant/no-route constant/no-consumers]
 origin-forgotten: a delivery does not contain its exchange and key [basic/deliver/origin basic/return]

@@ -147,13 +147,13 @@ FAULTS = fault_table("""
 prefetch-one-too-many: one message more is sent than prefetch-count allows [basic/qos/prefetch-count/no-more]
 prefetch-size-ignored: prefetch-size limits nothing [basic/qos/prefetch-size]
 prefetch-size-limits-first: a message larger than prefetch-size is never sent [basic/qos/prefetch-size/single-message]
-window-never-reopens: an acknowledgement makes no room in the window [basic/qos/prefetch-count]
-commit-opens-no-window: an acknowledgement that was committed makes no room in the window
+window-never-reopens: an acknowledgement does not open the window [basic/qos/prefetch-count]
+commit-opens-no-window: a committed acknowledgement does not open the window
     [basic/qos/prefetch-count]
 rolled-back-again-each-time: a rollback returns messages that an earlier one returned, wherever they are by now
     [tx/rollback]
 prefetch-one-too-few: one message less is sent than allowed [basic/qos/prefetch-count/less]
-zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets nothing go ahead
+zero-octets-is-a-limit: with a prefetch-size of zero and a prefetch-count, nothing is delivered
     [basic/qos/prefetch-size]
 global-prefetch-ignored: the window of the connection limits nothing [basic/qos/global]
 delivery-tags-start-at-zero: the first delivery tag is zero [domain/delivery-tag/non-zero]

@@ -144,6 +144,6 @@ alternate-exchange-takes-everything: an alternate exchange also receives routed 
 exchange-reached-again: a message passes an exchange once for each path, and loops in cycles
     [exchange/bind/unique exchange/bind/cyclical]
 duplicate-bindings-kept: a binding made twice has to be removed twice [queue/bind/duplicates exchange/bind/duplicates]
-delivered-once-per-binding: a queue gets a message once for each binding that matches
+delivered-once-per-binding: a queue receives a message once for each matching binding
     [queue/bind/unique exchange/bind/unique extension/sender-selected]
 """)

@@ -330,7 +330,7 @@ auto-delete-after-first-consumer: an auto-delete queue is deleted with the first
     [queue/declare/auto-delete/last-consumer]
 auto-delete-without-a-consumer-ever: an auto-delete queue is deleted although it never had a consumer
     [queue/declare/auto-delete/never-consumed]
-dead-letters-dropped: dead messages go nowhere [basic/deliver/poison]
+dead-letters-dropped: dead messages are lost [basic/deliver/poison]
 immediate-ignored: an immediate message waits for a consumer
     [basic/publish/immediate/return basic/publish/immediate/implemented constant/no-consumers]
 """)

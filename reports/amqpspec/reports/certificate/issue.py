@@ -25,7 +25,7 @@ from amqpspec.spec.canonical import declared_hash
 from amqpspec.spec.dialects import client_dialects, load_dialect, load_ledger, widest
 
 SCHEMA = 2
-_UNFINISHED = "expected a run that came to its end, actual: a partial one, which certifies nothing"
+_UNFINISHED = "expected a complete run, actual: a partial one, which cannot be certified"
 
 
 def certificate(run: LoadedRun) -> dict[str, Any]:

@@ -253,7 +253,8 @@ immediate-always-meant: a message that no consumer is ready for is returned alth
 delivered-message-returned: a mandatory or immediate message is returned although it found its queue
     [basic/publish/mandatory/return basic/publish/immediate/return]
 get-empty-not-said: get on an empty queue is not answered [basic/get-empty]
-publish-visible-before-commit: a transacted publish is seen at once [tx/atomic tx/rollback basic/publish/transaction]
+publish-visible-before-commit: a transacted publication is visible at once
+    [tx/atomic tx/rollback basic/publish/transaction]
 unrouted-never-confirmed: a message that reached no queue is not confirmed
     [confirm/every-message confirm/all-messages-acknowledged]
 confirms-counted-from-open: messages before select are counted [confirm/sequence]

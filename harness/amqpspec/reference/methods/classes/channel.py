@@ -90,7 +90,7 @@ def close_ok(channel: Channel, call: Call) -> None:
 FAULTS = fault_table("""
 channel-max-is-one-less: the highest channel number that was agreed is refused [connection/tune/channel-max]
 channel-starts-paused: a new channel delivers nothing until flow starts it [channel/flow/initial-state]
-flow-ignored: deliveries go on although flow stopped them [channel/flow/active channel/flow/initial-state-paused]
+flow-ignored: deliveries continue although flow stopped them [channel/flow/active channel/flow/initial-state-paused]
 flow-never-resumes: what waited is not delivered when flow starts again [channel/flow/active]
 flow-not-confirmed: flow is not answered [channel/flow/bidirectional channel/flow-ok]
 flow-ok-inverted: flow-ok contains the opposite of flow [channel/flow-ok]

@@ -23,5 +23,5 @@ def select(channel: Channel, call: Call) -> None:
 
 
 FAULTS = fault_table("""
-confirm-select-restarts-count: a second select begins the count anew [confirm/sequence]
+confirm-select-restarts-count: a second select restarts the count [confirm/sequence]
 """)

@@ -217,7 +217,7 @@ lists-separated-by-commas: mechanisms and locales are separated by commas
     [connection/start/mechanisms connection/start/locales/list]
 second-locale-refused: of the offered locales, only the first is accepted [connection/start-ok/locale]
 small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
-frame-max-8192-at-least: a client that settles for less than 8,192 octets is turned away
+frame-max-8192-at-least: a client that selects less than 8,192 octets is rejected
     [connection/tune-ok/frame-max/minimum]
 zero-is-little: zero in tune-ok means one channel and the smallest frames
     [connection/tune-ok/channel-max/upper-limit connection/tune-ok/frame-max/upper-limit]

@@ -199,7 +199,7 @@ FAULTS = fault_table("""
 fanout-not-implemented: there is no type fanout [exchange/required-types]
 topic-not-implemented: there is no type topic [exchange/recommended-types]
 headers-not-implemented: there is no type headers [exchange/recommended-types]
-exchange-declare-creates-nothing: declare is confirmed and makes nothing [exchange/declare]
+exchange-declare-creates-nothing: declare is confirmed but creates nothing [exchange/declare]
 exchange-declare-not-confirmed: declare gets no declare-ok [exchange/declare-ok exchange/declare]
 exchange-redeclare-resets: a second declare drops the bindings [exchange/declare]
 fifteen-exchanges-at-most: a sixteenth exchange is refused [exchange/declare/minimum]
@@ -211,7 +211,7 @@ passive-exchange-declare-resets: a passive declare drops bindings [exchange/decl
 passive-exchange-declare-compares: a passive declare compares type, durability and arguments
     [exchange/declare/passive/ignored-fields]
 quiet-passive-exchange-declare-answered: a quiet passive declare is answered [exchange/declare/passive/no-wait]
-passive-no-wait-creates-exchange: a quiet passive declare makes an exchange [exchange/declare/passive/no-wait]
+passive-no-wait-creates-exchange: a passive declare with no-wait creates an exchange [exchange/declare/passive/no-wait]
 exchange-arguments-not-compared: a declare with other arguments is confirmed
     [exchange/declare/passive/equivalent-check]
 exchange-arguments-compared-in-order: arguments in another order are other arguments

@@ -220,7 +220,7 @@ def delete(channel: Channel, call: Call) -> None:
 
 FAULTS = fault_table("""
 shared-queue-not-found: a passive declare finds no shared queue [wire/channels/visibility]
-declare-creates-nothing: declare-ok is sent and no queue is made [queue/declare]
+declare-creates-nothing: declare-ok is sent, but no queue is created [queue/declare]
 queue-redeclare-purges: declaring a queue again empties it [queue/declare]
 two-hundred-queues-at-most: no more queues after some 200 [queue/declare/minimum-queues]
 nameless-queue-refused: a queue has to have a name
@@ -268,5 +268,5 @@ failed-unbind-confirmed: unbinding a missing queue is confirmed [queue/unbind/fa
 purge-does-nothing: purge counts the messages but does not remove them [wire/content/synchronisation queue/purge]
 queue-delete-does-nothing: queue.delete is confirmed and not done [wire/channels/visibility queue/delete]
 if-unused-always-refused: if-unused refuses unused queues too [queue/delete/if-unused/in-use]
-if-empty-counts-consumers: a consumer makes a queue not empty [queue/delete/if-empty/not-empty]
+if-empty-counts-consumers: a queue with a consumer counts as not empty [queue/delete/if-empty/not-empty]
 """)

@@ -91,8 +91,8 @@ def _user(connection: Connection, name: bytes, password: bytes) -> User | None:
 
 
 FAULTS = fault_table("""
-amqplain-refused: AMQPLAIN is offered and never lets anyone in [connection/start-ok/mechanism/offered]
-password-not-checked: any password lets a user in [connection/secure]
-empty-password-lets-in: an empty password lets any user in [connection/secure]
-challenge-skipped: a mechanism of two rounds lets a client in after the first [connection/secure]
+amqplain-refused: AMQPLAIN is offered, but every login with it is refused [connection/start-ok/mechanism/offered]
+password-not-checked: any password is accepted [connection/secure]
+empty-password-lets-in: an empty password is accepted for any user [connection/secure]
+challenge-skipped: a mechanism of two rounds accepts a client after the first [connection/secure]
 """)

@@ -188,9 +188,9 @@ acked-message-kept: an acknowledged message returns to its queue
     [basic/explicit-ack basic/ack/multiple basic/get-ok]
 requeue-flag-ignored: a message rejected for requeuing is discarded
     [basic/reject/requeue/flag basic/nack/requeue/flag]
-discard-requeues: a message rejected for good is requeued [basic/reject/requeue/flag basic/nack/requeue/flag]
+discard-requeues: a message rejected without requeue is requeued [basic/reject/requeue/flag basic/nack/requeue/flag]
 requeue-opens-no-window: a requeued message does not open the window [basic/qos/prefetch-count]
-shared-window-opens-for-one-channel: a window of the connection opens for the channel alone that acknowledges
+shared-window-opens-for-one-channel: a window of the connection opens only for the channel that acknowledges
     [basic/qos/global]
 transacted-ack-holds-one-message: of a multiple acknowledgement in a transaction, only one message is acknowledged
     [basic/ack/multiple/exists-transacted]
