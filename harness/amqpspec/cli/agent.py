@@ -20,7 +20,7 @@ from amqpspec.spec.dialects import part_of
 
 @click.command(short_help="Run scenarios as the reference agent.")
 @click.option("--dialect", "-d", default="amqp-0-9-1", show_default=True, help="Dialect to speak.")
-@click.option("--fault", "faults", multiple=True, help="Make this mistake on purpose; repeatable.")
+@click.option("--fault", "faults", multiple=True, help="Make this mistake; repeatable.")
 @click.option("--batch", is_flag=True, help="Run a scenario for each line of JSON on standard input.")
 def agent(dialect: str, faults: tuple[str, ...], batch: bool) -> None:
     """Run the scenario that AMQPSPEC_URL, AMQPSPEC_SCENARIO and AMQPSPEC_CONTEXT describe.

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Use this file in place of targets.yaml.",
 )
-@click.option("--dialect", "-d", **one_of(), help="Only what was left in this dialect (default: in any).")
+@click.option("--dialect", "-d", **one_of(), help="Only data left in this dialect (default: in any).")
 def clean(name: str, targets_file: Path | None, dialect: str | None) -> None:
     """Delete what killed runs from this directory left on TARGET, a name or a URL, and in their folders.
 
-    What belongs to runs in progress stays. The next run against the target also cleans up before its first case.
+    Data of runs in progress is kept. The next run against the target also cleans up before its first case.
     """
     from dataclasses import replace
 

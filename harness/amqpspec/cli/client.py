@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 def client(cases: tuple[str, ...], command: str | None, as_json: bool, **options: Any) -> None:  # fmt: skip
     """Run an agent against correct and hostile servers and judge what its client does.
 
-    Each scenario is one process of the agent, unless --batch is given. AMQPSPEC_URL says where to connect,
-    AMQPSPEC_SCENARIO what to do, AMQPSPEC_CONTEXT holds the numbers as JSON. Exit code 89 of an agent means that its
+    Each scenario is one process of the agent, unless --batch is given. AMQPSPEC_URL specifies where to connect,
+    AMQPSPEC_SCENARIO what to do, and AMQPSPEC_CONTEXT the details as JSON. Exit code 89 of an agent means that its
     client cannot do that.
     """
     options["dialect"] = judged_dialect(options["dialect"])

@@ -35,9 +35,9 @@ from amqpspec.spec.dialects import client_dialect
 _HANG_S, _CPU_S = 10.0, 3.0
 
 
-@click.command("clients", short_help="Fuzz a client library by its agent.")
+@click.command("clients", short_help="Fuzz a client library with its agent.")
 @click.option("--client", "command", required=True, help="The agent's command line (docs/clients.md).")
-@click.option("--batch", is_flag=True, help="Keep agents running; one process meets up to 64 inputs.")
+@click.option("--batch", is_flag=True, help="Keep agents running; one process receives up to 64 inputs.")
 @click.option("--dialect", "-d", default="amqp-0-9-1", show_default=True, help="Dialect to speak.")
 @click.option(
     "--budget", default="10m", show_default=True, help="Duration of the campaign: 90, 90s, 10m, 8h."
@@ -56,22 +56,22 @@ _HANG_S, _CPU_S = 10.0, 3.0
 )  # fmt: skip
 @click.option(
     "--memory-limit", "memory_mib", default=1024, show_default=True, type=click.IntRange(16), metavar="MIB",
-    help="Memory that an agent may take.",
+    help="Memory that an agent may use.",
 )  # fmt: skip
 @click.option(
     "--out", "-o", default=Path("client-campaign"), show_default=True, type=click.Path(path_type=Path),
     help="Folder of the campaign.",
 )  # fmt: skip
 @click.option(
-    "--replay", metavar="FINDING|ID", help="Send this input again: exit code 1 where it happens again."
+    "--replay", metavar="FINDING|ID", help="Send this input again: exit code 1 if it is a finding again."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the last line.")
 def clients(command: str, replay: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Start an agent again and again, and meet it with a server whose frames are bent.
+    """Start an agent repeatedly against a server that sends mutated frames.
 
-    Behind each input the server ends the connection: an agent that crashes, does not come to an end, or takes too much
-    memory or processor time is a finding. Exit codes are those of ``amqpspec fuzz``.
+    After each input, the server ends the connection: an agent that crashes, does not end, or uses too much memory or
+    processor time is a finding. Exit codes are those of ``amqpspec fuzz``.
     """
     words = command_words("--client", command)
     with one_line_errors():
