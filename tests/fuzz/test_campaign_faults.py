@@ -450,9 +450,11 @@ def test_inputs_that_no_worker_lives_through_are_named(
     give, poison = ExecutorPool._give, chosen_cells("amqp-0-9-1", CELLS[:1])[0].id(9)
 
     def deadly(self: ExecutorPool, number: int, share: dict[int, FuzzInput], losses: dict[int, int]) -> None:
+        # A worker that is stopped meanwhile cannot answer before it is killed.
+        os.kill(self.pids[number], signal.SIGSTOP)
         give(self, number, share, losses)
-        if poison in {item.id for item in share.values()}:
-            os.kill(self.pids[number], signal.SIGKILL)
+        poisoned = poison in {item.id for item in share.values()}
+        os.kill(self.pids[number], signal.SIGKILL if poisoned else signal.SIGCONT)
 
     monkeypatch.setattr(ExecutorPool, "_give", deadly)
     monkeypatch.setattr("amqpspec.fuzz.executor.pool._REPLACED_A_BATCH", 1)
