@@ -198,7 +198,7 @@ def heartbeats_on_offer(peer: Peer) -> Verdict:
     slow=True,
 )
 def heartbeat_out_of_range(peer: Peer) -> Verdict:
-    """A heartbeat above heartbeat-max is rejected or accepted."""
+    """A heartbeat above heartbeat-max may be rejected."""
     offer = proposal(peer)
     most = offer["heartbeat_max"]
     if offer["heartbeat_min"] is not None and (most is None or most >= _LARGE):
