@@ -8,6 +8,9 @@ WORKERS ?= 4
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 
+# What a caller's shell may set would change what tests print, or have each of their processes compile every module.
+unexport PYTEST_ADDOPTS PYTHONDONTWRITEBYTECODE
+
 .PHONY: run pipeline examples site-data check quick test measured others rest lint bench selftest docs clean help
 
 help:            ## say what can be made

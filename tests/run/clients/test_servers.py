@@ -180,9 +180,10 @@ _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
 @pytest.mark.parametrize(("case", "scenario", "after", "change"), _BROKEN)
 def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Change) -> None:
     talk = _changed(scenario, after, change)
-    verdict = _verdicts(talk)[case]
+    verdicts = _verdicts(talk)
+    verdict = verdicts[case]
     assert (verdict.outcome, verdict.facts.role) == (Outcome.FAIL, "server")
-    assert Outcome.ERROR not in {v.outcome for v in _verdicts(talk).values()}
+    assert Outcome.ERROR not in {v.outcome for v in verdicts.values()}
 
 
 def _beating(gap_s: float, before: bytes = b"") -> Talk:

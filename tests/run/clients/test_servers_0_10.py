@@ -161,9 +161,10 @@ _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
 @pytest.mark.parametrize(("case", "scenario", "after", "change"), _BROKEN)
 def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Change) -> None:
     talk = _changed(scenario, after, change)
-    verdict = _verdicts(talk)[case]
+    verdicts = _verdicts(talk)
+    verdict = verdicts[case]
     assert (verdict.outcome in _WRONG[:3], verdict.facts.role) == (True, "server"), verdict.observed
-    assert Outcome.ERROR not in {v.outcome for v in _verdicts(talk).values()}
+    assert Outcome.ERROR not in {v.outcome for v in verdicts.values()}
 
 
 def _pausing(gap_s: float, before: bytes = b"") -> Talk:

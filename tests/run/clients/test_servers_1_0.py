@@ -237,11 +237,11 @@ _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
 @pytest.mark.parametrize(("case", "scenario", "after", "change"), _BROKEN)
 def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Change) -> None:
     nth = 2 if (scenario, after) == ("receive", "attach") else 1
-    talk = _changed(scenario, after, change, nth)
-    verdict = _verdicts(talk)[case]
+    verdicts = _verdicts(_changed(scenario, after, change, nth))
+    verdict = verdicts[case]
     assert verdict.outcome in (Outcome.FAIL, Outcome.NONSTRICT, Outcome.OBSERVED), verdict.observed
     assert verdict.facts.role == "server"
-    assert Outcome.ERROR not in {v.outcome for v in _verdicts(talk).values()}
+    assert Outcome.ERROR not in {v.outcome for v in verdicts.values()}
 
 
 # --- modes that both sides name, and silence
