@@ -206,6 +206,7 @@ def test_brokers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "garagemq",
         "qpid-broker-j",
         "artemis",
+        "activemq",
         "qpid-proton",
     }
     assert {row["url"] for row in rows} == {None}

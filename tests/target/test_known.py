@@ -304,7 +304,7 @@ def test_an_unreadable_state_file_is_no_state(tmp_path: Path, text: str) -> None
 
 def test_unknown_names_are_refused_with_the_known_ones() -> None:
     with pytest.raises(
-        BrokerError, match="'hare': expected one of artemis, garagemq, qpid-broker-j, qpid-proton"
+        BrokerError, match="'hare': expected one of activemq, artemis, garagemq, qpid-broker-j, qpid-proton"
     ):
         known_broker("hare")
 

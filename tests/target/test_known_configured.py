@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from amqpspec.target.known import BrokerError, KnownBroker
+from amqpspec.target.known.activemq import CORE, ActiveMQ
 from amqpspec.target.known.artemis import Artemis
 from amqpspec.target.known.base import Command, Options, Ports
 from amqpspec.target.known.install import install_python_package, python_package_version
@@ -114,6 +115,28 @@ def test_artemis_is_told_port_users_rights_and_addresses(tmp_path: Path) -> None
     assert command.argv[-1] == str(home)
 
 
+@pytest.mark.usefixtures("java")
+def test_activemq_is_told_port_users_rights_and_limits(tmp_path: Path) -> None:
+    broker = ActiveMQ(tmp_path / "a & b")
+    (command,) = commands(broker)
+    home = broker.state_dir / "home"
+    configured = ElementTree.parse(home / "activemq.xml")
+    core = {element.tag.partition("}")[2]: element for element in configured.iter()}
+    assert (core["transportConnector"].get("uri") or "").startswith("amqp://127.0.0.1:4711?")
+    assert core["kahaDB"].get("directory") == str(home / "data" / "kahadb")
+    entries = configured.iter(f"{{{CORE}}}authorizationEntry")
+    rights = {entry.get("queue") or entry.get("topic"): entry.get("admin") for entry in entries}
+    assert rights == {"amqpspec-1-0.>": "full", "ActiveMQ.Advisory.>": "full,none"}
+    users = configured.iter(f"{{{CORE}}}authenticationUser")
+    assert {user.get("username"): user.get("groups") for user in users} == {
+        "guest": "full", "second": "full", "limited": "none",
+    }  # fmt: skip
+    assert {core[name].get("limit") for name in ("memoryUsage", "storeUsage", "tempUsage")} == {
+        "128 mb", "1 gb", "256 mb",
+    }  # fmt: skip
+    assert command.argv[-1] == f"xbean:{(home / 'activemq.xml').as_uri()}"
+
+
 def test_versions_are_read_from_what_lies_there(tmp_path: Path) -> None:
     jars = Artemis(tmp_path / "a").jars
     jars.mkdir(parents=True)
@@ -121,6 +144,12 @@ def test_versions_are_read_from_what_lies_there(tmp_path: Path) -> None:
     assert Artemis(tmp_path / "a").version() is None
     (jars / "artemis-amqp-protocol-2.42.0.jar").touch()
     assert Artemis(tmp_path / "a").version() == "2.42.0"
+    classic = ActiveMQ(tmp_path / "c")
+    classic.jars.mkdir(parents=True)
+    (classic.jars / "activemq-client-6.1.8.jar").touch()
+    assert classic.version() is None
+    (classic.jars / "activemq-amqp-6.1.8.jar").touch()
+    assert classic.version() == "6.1.8"
     proton = QpidProton(tmp_path / "p")
     assert proton.version() is None
     (proton.venv / "lib/python3.11/site-packages/python_qpid_proton-0.40.0.dist-info").mkdir(parents=True)

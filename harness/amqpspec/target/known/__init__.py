@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from amqpspec.target.known.activemq import ActiveMQ
 from amqpspec.target.known.artemis import Artemis
 from amqpspec.target.known.base import BrokerError, KnownBroker, Running, Tls
 from amqpspec.target.known.garagemq import GarageMQ
@@ -22,7 +23,7 @@ _RELEASE = re.compile(r"\d+(?:\.\w+)*")
 INSTALLED = ("jars", "venv", "root")
 """Where, below its state directory, lies what a broker was installed as, if that is not the machine's own package."""
 KNOWN: dict[str, type[KnownBroker]] = {
-    broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ, Artemis, QpidProton)
+    broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ, Artemis, ActiveMQ, QpidProton)
 }
 
 

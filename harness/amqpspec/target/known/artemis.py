@@ -19,10 +19,15 @@ from xml.sax.saxutils import escape
 
 from amqpspec.net.ports import LOOPBACK
 from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
-from amqpspec.target.known.install import copy_maven_jars, java_command
+from amqpspec.target.known.install import copy_maven_jars, java_command, pom_of
 
 RELEASE = "2.42.0"
 LOGGER_RELEASE = "2.0.17"
+MODULES = (
+    ("org.apache.activemq", "artemis-server", RELEASE),
+    ("org.apache.activemq", "artemis-amqp-protocol", RELEASE),
+    ("org.slf4j", "slf4j-simple", LOGGER_RELEASE),
+)
 JAVA_MINIMUM = 17
 MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 MAIN = "org.apache.activemq.artemis.core.server.embedded.Main"
@@ -65,7 +70,7 @@ class Artemis(KnownBroker):
         """Has Maven copy the release into the state directory."""
         if self.version() != RELEASE:
             java_command(JAVA_MINIMUM)
-            copy_maven_jars(_pom(), self.jars)
+            copy_maven_jars(pom_of(self.name, MODULES), self.jars)
 
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
         home = self.state_dir / "home"
@@ -147,21 +152,4 @@ def _addresses(match: str, *, created: bool) -> str:
         "<default-address-routing-type>ANYCAST</default-address-routing-type>"
         "<default-queue-routing-type>ANYCAST</default-queue-routing-type>"
         "</address-setting>\n"
-    )
-
-
-def _pom() -> str:
-    artifacts = (
-        ("org.apache.activemq", "artemis-server", RELEASE),
-        ("org.apache.activemq", "artemis-amqp-protocol", RELEASE),
-        ("org.slf4j", "slf4j-simple", LOGGER_RELEASE),
-    )
-    dependencies = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
-        for group, name, version in artifacts
-    )
-    return (
-        "<project><modelVersion>4.0.0</modelVersion>"
-        "<groupId>amqpspec</groupId><artifactId>artemis</artifactId><version>1</version>"
-        f"<dependencies>{dependencies}</dependencies></project>\n"
     )

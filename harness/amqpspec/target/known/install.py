@@ -103,6 +103,19 @@ def java_command(minimum: int) -> str:
     return command
 
 
+def pom_of(name: str, modules: Sequence[tuple[str, str, str]]) -> str:
+    """The pom of something that depends on modules, each by its group, name and version."""
+    dependencies = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{module}</artifactId><version>{version}</version></dependency>"
+        for group, module, version in modules
+    )
+    return (
+        "<project><modelVersion>4.0.0</modelVersion>"
+        f"<groupId>amqpspec</groupId><artifactId>{name}</artifactId><version>1</version>"
+        f"<dependencies>{dependencies}</dependencies></project>\n"
+    )
+
+
 def copy_maven_jars(pom: str, directory: Path) -> None:
     """Resolves the runtime dependencies of a pom into ``directory``, all or nothing."""
     work = directory.with_name(directory.name + ".partial")
