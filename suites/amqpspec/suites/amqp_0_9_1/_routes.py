@@ -28,7 +28,7 @@ def optional_exchange(peer: Peer, type: str) -> str:
     peer.send("exchange.declare", exchange=name, type=type)
     answer = peer.arrival("exchange.declare-ok")
     if answer.refusal in load_ledger(DIALECT)["exchange/recommended-types"].tolerates:
-        raise OutOfReach(f"there is no type {type}: {answer.describe(peer.dialect)}")
+        raise OutOfReach(f"no exchange type {type}: {answer.describe(peer.dialect)}")
     if not isinstance(answer, MethodArrived) or answer.refusal is not None:
         raise Unmet("exchange.declare-ok", answer.describe(peer.dialect), answer)
     return name

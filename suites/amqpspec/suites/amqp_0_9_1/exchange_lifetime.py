@@ -136,7 +136,7 @@ def unbinding_nothing_is_no_use(peer: Peer) -> Verdict:
     exchange = peer.exchange("fanout", auto_delete=True)
     peer.send("queue.unbind", queue=peer.queue(), exchange=exchange)
     if peer.reaction().refusal is not None:
-        return does_not_apply(peer, "to undo a binding that is not there is refused")
+        return does_not_apply(peer, "removing a binding that does not exist is refused")
     # The wait: as long as the server takes to delete an exchange that may go.
     vanishes(peer, abandoned(peer))
     peer.claim("an exchange that can be bound after a while")

@@ -186,7 +186,7 @@ def refused_attach(peer: Peer, role: str, **fields: Any) -> tuple[Link, Reaction
             return link, reaction
         with suppress(Unmet):
             peer.end(channel)
-    raise OutOfReach("the target makes a node of every address that was tried")
+    raise OutOfReach("the target creates a node for every tested address")
 
 
 def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
@@ -307,7 +307,7 @@ def failed(peer: Peer, link: Link) -> Reaction:
     # Without an error it is no failure, and the rules on failed links do not apply (amqp-1.0 §2.6.5).
     if link.detached_by is None or link.detached_by.condition is None:
         raise OutOfReach(
-            f"no way to make a link of this target fail: {reaction.describe(peer.dialect)}", reaction
+            f"no known way to make a link of this target fail: {reaction.describe(peer.dialect)}", reaction
         )
     return reaction
 

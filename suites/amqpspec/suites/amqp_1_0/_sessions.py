@@ -45,7 +45,7 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
         why = f"no way to make a session of this target fail: {unmet.observed}"
         raise OutOfReach(why, unmet.seen) from unmet
     if end.condition is None:
-        raise OutOfReach("no way to make a session of this target fail: end without error", end)
+        raise OutOfReach("no known way to make a session of this target fail: end without error", end)
     return end
 
 

@@ -352,5 +352,5 @@ def _one_large(peer: Peer) -> str:
     """The address of a node with a message that no usual limit would let pass."""
     limit = peer.another().sender().max_message_size
     if 0 < limit < len(message_of(_LARGE_OCTETS + 64)):
-        raise OutOfReach(f"the target takes messages of up to {limit} octets")
+        raise OutOfReach(f"the target accepts messages of up to {limit} octets")
     return fill(peer, peer.node("large"), _large())

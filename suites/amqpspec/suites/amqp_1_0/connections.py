@@ -162,7 +162,7 @@ def pipelined_beyond_channel_max(peer: Peer) -> Verdict:
     other = peer.another()
     other.open_connection()
     if other.channel_max >= _HIGHEST_CHANNEL:
-        raise OutOfReach("the target takes every channel")
+        raise OutOfReach("the target accepts every channel")
     pipelined(peer, peer.frame("open"), plain_frame(peer, "begin", other.channel_max + 1))
     peer.expect_header("amqp")
     # No barrier: none can be sent before the target's open has been read.

@@ -235,7 +235,7 @@ def errors_of_the_target(peer: Peer) -> Verdict:
     said = (ended.session().ended_by, ended.closed_by, peer.closed_by)
     found = [frame for frame in said if frame is not None]
     if not found:
-        raise OutOfReach("the target ends sessions and connections without a word", seen)
+        raise OutOfReach("the target ends sessions and connections without an error", seen)
     bare = [frame.name for frame in found if frame.error is None]
     if bare:
         return holds(peer, False, f"{bare[0]} without error", "an error with a condition")

@@ -155,7 +155,10 @@ def node_that_is_deleted(peer: Peer) -> Verdict:
     address, other = own_terminus(maker)["address"], peer.another()
     link, reaction = asked(other, SENDER, address)
     if reaction.refusal is not None or link.refused:
-        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}", reaction)
+        raise OutOfReach(
+            f"only the connection that created the node may use it: {reaction.describe(peer.dialect)}",
+            reaction,
+        )
     other.barrier()
     peer.claim("detach with resource-deleted on the other connection, or a node that stays")
     peer.detach(maker)
@@ -174,7 +177,10 @@ def name_of_a_link_that_was_closed(peer: Peer) -> Verdict:
     address = fill(peer, own_terminus(maker)["address"], b"unsettled")
     link, reaction = asked(other, RECEIVER, address, name=name)
     if reaction.refusal is not None or link.refused:
-        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}", reaction)
+        raise OutOfReach(
+            f"only the connection that created the node may use it: {reaction.describe(peer.dialect)}",
+            reaction,
+        )
     unsettled(other, link, 1)
     peer.detach(maker)
     with suppress(Unmet):

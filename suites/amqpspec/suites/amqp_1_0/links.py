@@ -173,7 +173,7 @@ def handle_of_a_refused_link(peer: Peer) -> Verdict:
     link, reaction = refused_attach(peer, SENDER, handle=_HANDLES[1])
     channel = link.session.channel
     if link.detached_by is None or not link.session.is_mapped:
-        raise OutOfReach("a link that is refused takes its session along, or stays", reaction)
+        raise OutOfReach("a refused link ends its session, or stays attached", reaction)
     peer.claim("an attached link with the same handle, and its message")
     again = peer.receiver(filled(peer, 1), channel, handle=link.handle, credit=1)
     return equals(peer, peer.delivery(again).body, bodies(1)[0], "body")

@@ -114,9 +114,7 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
     address = filled(peer, 1)
     link, reaction = asked(peer, RECEIVER, source={"address": address, "filter": _FILTER})
     if reaction.refusal is not None or link.refused:
-        raise OutOfReach(
-            f"a filter that is not known is refused: {reaction.describe(peer.dialect)}", reaction
-        )
+        raise OutOfReach(f"an unknown filter is refused: {reaction.describe(peer.dialect)}", reaction)
     peer.claim("a source without the unknown filter")
     reported = own_terminus(link).get("filter") or {}
     return holds(peer, _UNHEARD_OF not in reported, f"filters {', '.join(map(str, reported)) or 'none'}")

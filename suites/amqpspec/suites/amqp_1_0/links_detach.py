@@ -182,7 +182,7 @@ def disposition_for_a_failed_link(peer: Peer) -> Verdict:
     asked(twin(peer), RECEIVER, link.address, name=link.name)
     reaction = peer.reaction(link=link)
     if link.detached_by is None or link.detached_by.condition is None:
-        raise OutOfReach("the target lets no link be stolen", reaction)
+        raise OutOfReach("the target does not allow stealing a link", reaction)
     peer.disposition(delivery)
     return rejects_violation(peer)
 

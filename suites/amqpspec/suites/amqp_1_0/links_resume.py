@@ -193,7 +193,7 @@ def _recovered(peer: Peer, role: str) -> tuple[Peer, str, Link, Verdict]:
     terminus: dict[str, Any] = {own: {"address": address, **DURABLE}}
     before = own_terminus(peer.attach(role, name=name, **terminus))
     if before["expiry_policy"] != "never":
-        raise OutOfReach(f"the target makes no {own} that outlives its connection")
+        raise OutOfReach(f"the target creates no {own} that outlives its connection")
     # On a new connection, so that only what the target keeps can tell its terminus.
     peer = reborn(peer)
     peer.claim(f"the {own} as reported before")

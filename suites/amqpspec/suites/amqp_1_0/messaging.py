@@ -189,7 +189,7 @@ def _settled_bare(peer: Peer, outcome: str, wanted: list[bytes]) -> Verdict:
     link = peer.receiver(address, source=source, credit=1)
     told = owed(link.attached, "attach")["source"]["default_outcome"]
     if getattr(told, "name", None) != outcome:
-        raise OutOfReach(f"the target does not take the default outcome {outcome}")
+        raise OutOfReach(f"the target does not apply the default outcome {outcome}")
     peer.disposition(_unsettled(peer, link), state=OMIT)
     peer.detach(link)
     return equals(peer, contents(peer, address, len(wanted)), wanted, "messages")

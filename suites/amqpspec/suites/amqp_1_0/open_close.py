@@ -91,7 +91,7 @@ def no_limit_of_the_partner(peer: Peer) -> Verdict:
     peer.open_connection(max_frame_size=OMIT)
     link = sender(peer, address)
     if 0 < link.max_message_size < _HUGE_OCTETS:
-        raise OutOfReach(f"the target takes messages of {link.max_message_size} octets at most")
+        raise OutOfReach(f"the target accepts messages of {link.max_message_size} octets at most")
     peer.claim(f"a message of {_HUGE_OCTETS} octets in both directions")
     peer.outcome(peer.transfer(link, bytes(_HUGE_OCTETS)))
     found = [len(body) for body in contents(peer, address, at_least=1)]
@@ -148,7 +148,7 @@ def channel_beyond_the_limit(peer: Peer) -> Verdict:
     """The target rejects a begin on a channel above its channel-max."""
     peer.open_connection()
     if peer.channel_max >= _HIGHEST_CHANNEL:
-        raise OutOfReach("the target takes every channel")
+        raise OutOfReach("the target accepts every channel")
     peer.send("begin", peer.channel_max + 1)
     return rejects_violation(peer, peer.channel_max + 1)
 

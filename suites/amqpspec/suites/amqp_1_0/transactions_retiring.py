@@ -136,7 +136,7 @@ def _received(peer: Peer, address: str, count: int, default: str = "") -> list[D
     if default:
         kept = owed(link.attached, "attach")["source"]["default_outcome"]
         if getattr(kept, "name", None) != default:
-            raise OutOfReach(f"the target does not take the default outcome {default}")
+            raise OutOfReach(f"the target does not apply the default outcome {default}")
     peer.credit(link, count)
     found = peer.deliveries(link, count)
     if any(delivery.settled for delivery in found):

@@ -122,7 +122,7 @@ def settled_when_sent(peer: Peer) -> Verdict:
     put(peer, address, b"once")
     link = peer.receiver(address, credit=1, snd_settle_mode="settled")
     if _mode(link) != _SETTLED:
-        raise OutOfReach("the target's attach does not say mode settled")
+        raise OutOfReach("the target's attach does not have mode settled")
     peer.claim("nothing in the node")
     peer.delivery(link)
     return equals(peer, after_leaving(peer, address), [], "messages")
@@ -314,6 +314,6 @@ def _none_settled(peer: Peer, deliveries: list[Delivery]) -> Verdict:
 def _breach(peer: Peer, mode: str, number: int, *, settled: bool) -> Verdict:
     link = sender(peer, peer.node(), snd_settle_mode=mode)
     if _mode(link) != number:
-        raise OutOfReach(f"the target's attach does not say mode {mode}")
+        raise OutOfReach(f"the target's attach does not have mode {mode}")
     sent = piece(peer, link, octets_of(b"message"), settled=settled)
     return borne(peer, peer.reaction(link=link, delivery=sent))

@@ -129,7 +129,7 @@ def asked(
     def done(talk: Conversation, ran: Ran) -> bool:
         places = list(rule(talk))
         if not places:
-            raise CannotDo("the client did nothing of the kind")
+            raise CannotDo("the client did not do what the case is about")
         return all(place.kept for place in places)
 
     provocation = Provocation(f"client.asked.{id}", row, at[1], Hostility(at[0], deed), title)
