@@ -72,7 +72,8 @@ class Observation:
 def serve(host: str, port: int, hostile: str, judge: bool, **options: Any) -> None:
     """Serve the reference broker and judge what each client sends, until SIGINT, SIGTERM or a limit.
 
-    A client that opens the virtual host of a hostile case (see: amqpspec list -d amqp-0-9-1-clients) is served by that server.
+    A client that opens the virtual host of a hostile case (see: amqpspec list -d amqp-0-9-1-clients) is served by that
+    server.
     """
     if not judge:
         from amqpspec.cli.brokers import reference

@@ -95,8 +95,8 @@ def _document(file: Path) -> Mapping[str, Any]:
         data = parse_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if (file.parent / JOURNAL).exists():
-            unfinished = f"{file.parent} contains an unfinished run: continue with amqpspec run … --resume {file.parent}"
-            raise ReportError(unfinished) from None
+            unfinished = f"{file.parent} contains an unfinished run: continue with"
+            raise ReportError(f"{unfinished} amqpspec run … --resume {file.parent}") from None
         raise ReportError(f"{file}: no such file; expected a run folder or its {RESULTS}") from None
     except OSError as problem:
         raise ReportError(f"{file}: cannot be read: {problem.strerror}") from problem
