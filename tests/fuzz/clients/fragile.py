@@ -37,7 +37,7 @@ def meets(is_unknown: bool, channel: int, size: int) -> None:
     if DEFECT == "hang" and channel:
         time.sleep(600)
     if DEFECT == "busy" and channel:
-        until_s = time.process_time() + 4.5
+        until_s = time.process_time() + 1.0
         while time.process_time() < until_s:
             pass
 

@@ -178,8 +178,18 @@ def test_the_reference_agent_comes_to_every_place(dialect: str, tmp_path: Path) 
     ],
 )  # fmt: skip
 def test_a_planted_defect_is_found(
-    tmp_path: Path, defect: str, dialect: str, cells: str, oracle: str, words: tuple[str, ...]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    defect: str,
+    dialect: str,
+    cells: str,
+    oracle: str,
+    words: tuple[str, ...],
 ) -> None:
+    if oracle == "cpu":
+        monkeypatch.setattr(
+            "amqpspec.cli.fuzz_clients._CPU_S", 0.5
+        )  # so that the client burns less than it would
     result = _fuzz(tmp_path, defect, "--cells", cells, "--families-only", *words, dialect=dialect)
     assert result.exit_code == 1, result.output
     found = _finding(tmp_path)
