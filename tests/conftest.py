@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Iterator
@@ -31,6 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         strangers = {*SHARED} & {*getattr(item, "fixturenames", ())} - {shares(item.nodeid)}
         if strangers:
             raise pytest.UsageError(f"{item.nodeid}: expected in tests/sharing.py for {strangers}")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests live until the end: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
