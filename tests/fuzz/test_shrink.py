@@ -13,7 +13,7 @@ from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.trees.tree import octets_of
-from amqpspec.fuzz.triage.shrink import Steps, is_sequence, smaller_steps
+from amqpspec.fuzz.triage.shrink import Steps, smaller_steps
 from amqpspec.fuzz.triage.triage import Blame, Status, TargetLost, Triage, _Trial
 
 NAMES = (
@@ -115,11 +115,6 @@ def test_frames_of_types_are_left_out_too() -> None:
     assert smaller_steps(sequence, lambda steps: frames[1] in b"".join(steps), ALL) == (frames[1],)
 
 
-def test_one_frame_is_no_sequence() -> None:
-    assert is_sequence(item()) and is_sequence(item((FRAMES[0] + FRAMES[1],)))
-    assert not is_sequence(item((FRAMES[0],)))
-
-
 # --- in triage
 
 
@@ -136,10 +131,10 @@ class Simulated(Triage):
         return _Trial(seen if self.needs(items[0].steps) else None)
 
 
-@pytest.mark.parametrize(("oracle", "most"), [(Oracle.LOG, 16), (Oracle.HANG, 4), (Oracle.CPU, 4)])
+@pytest.mark.parametrize(("oracle", "most"), [(Oracle.LOG, 48), (Oracle.HANG, 8), (Oracle.CPU, 8)])
 def test_triage_shrinks_sequences_within_its_trials(oracle: Oracle, most: int) -> None:
     needs = Needs(7)
     seen = Suspicion(oracle, "boom", "boom")
     smaller = Simulated(needs).smaller(Blame(Status.STABLE, seen, item()))
     assert smaller.item is not None and smaller.item.octets == FRAMES[7]
-    assert len(needs.asked) <= most
+    assert 0 < len(needs.asked) <= most

@@ -16,7 +16,7 @@ from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.selftest.defects import defect
 from amqpspec.fuzz.selftest.process import SeededBroker
-from amqpspec.fuzz.triage.triage import Status, TargetLost, Triage, _simpler, _Trial
+from amqpspec.fuzz.triage.triage import Status, TargetLost, Triage, _Trial
 from amqpspec.net.ports import free_port
 from amqpspec.reference.server import ReferenceBroker
 
@@ -143,15 +143,6 @@ def test_a_target_that_stays_away_ends_it(monkeypatch: pytest.MonkeyPatch) -> No
     subject = Subject("gone", "amqp-0-9-1", Address("127.0.0.1", free_port()))
     with pytest.raises(TargetLost, match="gone no longer answers"):
         Triage(subject, Monitor(subject), Tempo()).blame(ITEMS, seen(Oracle.CRASH))
-
-
-@pytest.mark.parametrize("item", [ITEMS[0], ITEMS[17], CELL.input(CELL.inputs - 1)])
-def test_what_is_simpler_is_shorter(item: FuzzInput) -> None:
-    candidates = list(_simpler(item))
-    assert candidates
-    assert all(
-        sum(map(len, steps)) < len(item.octets) or len(steps) < len(item.steps) for steps in candidates
-    )
 
 
 def test_on_a_broker_with_a_defect_the_smallest_input_is_left(tmp_path: Path) -> None:

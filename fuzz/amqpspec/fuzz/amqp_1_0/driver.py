@@ -52,6 +52,7 @@ class Amqp10Driver(FuzzDriver):
     # --- grammar, families, judge
 
     revision = 3
+    null = b"\x40"
 
     def productions(self) -> Iterable[Production]:
         """Performatives, sections, encodings and frames."""

@@ -14,7 +14,9 @@ from amqpspec.fuzz.trees.tree import Node, Role, leaf
 
 
 class InputsPart(Part, Protocol):
-    """How octets of a dialect are read."""
+    """How octets of a dialect are read. ``null`` is what stands in a list for a value that is left out, if anything."""
+
+    null: bytes = b""
 
     def frames_of(self, octets: bytes) -> Iterable[Node]:
         """Octets as frames whose sizes follow their payloads; rendered, they are the same octets."""

@@ -5,7 +5,8 @@ Knows: how to try inputs again. Must not know: files, which inputs come next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -13,19 +14,18 @@ from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.result import InputResult, Spoken
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
-from amqpspec.fuzz.trees.tree import octets_of
-from amqpspec.fuzz.triage.shrink import is_sequence, smaller_steps
+from amqpspec.fuzz.triage.shrink import smaller_steps
 
 _TRIES = 2
 _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
-_SMALLER_TRIALS = 16
+_SMALLER_ASKS = {True: 48, False: 8}
+"""How often an input may be tried to make it smaller: where the oracle answers at once, and where it does not."""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
@@ -52,7 +52,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Who it was. Without ``item`` the batch as a whole is to blame, as far as that is known."""
+    """Who it was. Without ``item`` the batch as a whole is to blame, as far as that is known.
+
+    ``asks`` is how often it was tried to make the input smaller; 0 where it was not.
+    """
 
     status: Status
     suspicion: Suspicion
@@ -60,6 +63,7 @@ class Blame:
     result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
+    asks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,43 +243,24 @@ class Triage:
     # --- smaller
 
     def smaller(self, blame: Blame) -> Blame:
-        """The same blame with the smallest input that was found to have the same signature. Raises TargetLost."""
+        """The same blame with the smallest input that was found to have the same signature. Raises TargetLost.
+
+        Where the time for blame is over, it is the smallest so far.
+        """
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
-        progress = True
-        limit = _SMALLER_TRIALS if blame.suspicion.oracle in _CHEAP else _SMALLER_TRIALS // 4
-        best, trials = self._shorter(blame, limit)
-        while progress and trials < limit:
-            progress = False
-            assert best.item is not None
-            for steps in _simpler(best.item):
-                if trials >= limit:
-                    break
-                trials += 1
-                tried = self._smaller_one(best, steps)
-                if tried is not None:
-                    best = tried
-                    progress = True
-                    break
-        return best
-
-    def _shorter(self, blame: Blame, limit: int) -> tuple[Blame, int]:
-        """The same blame with fewer steps and frames, as hypothesis shrinks a sequence; and how many trials it took."""
-        assert blame.item is not None
-        if not is_sequence(blame.item):
-            return blame, 0
-        found: dict[tuple[bytes, ...], Blame] = {}
-        asked = 0
+        best, asks = blame, 0
 
         def keeps(steps: tuple[bytes, ...]) -> bool:
-            nonlocal asked
-            asked += 1
+            nonlocal best, asks
+            asks += 1
             tried = self._smaller_one(blame, steps)
-            if tried is not None:
-                found[steps] = tried
+            best = tried or best
             return tried is not None
 
-        return found.get(smaller_steps(blame.item, keeps, limit), blame), asked
+        with suppress(OutOfTime):
+            smaller_steps(blame.item, keeps, _SMALLER_ASKS[blame.suspicion.oracle in _CHEAP])
+        return replace(best, asks=asks)
 
     def _smaller_one(self, blame: Blame, steps: tuple[bytes, ...]) -> Blame | None:
         """The blame with other steps, where they have the same signature."""
@@ -298,22 +283,3 @@ def _same(one: Suspicion, seen: Suspicion) -> bool:
     if one.oracle is not seen.oracle:
         return False
     return one.oracle not in (Oracle.LOG, Oracle.CONFORMANCE) or one.top == seen.top
-
-
-def _simpler(item: FuzzInput) -> Iterator[tuple[bytes, ...]]:
-    """Fewer steps, then fewer frames, then fewer octets at the end; each is shorter than what there was."""
-    steps = item.steps
-    if len(steps) > 1:
-        half = len(steps) // 2
-        yield steps[:half]
-        yield steps[half:]
-        for at in range(len(steps)):
-            yield steps[:at] + steps[at + 1 :]
-    for at, step in enumerate(steps):
-        frames = [octets_of(part) for part in tree_of(item.dialect, step).children]
-        if len(frames) > 1:
-            for cut in (frames[: len(frames) // 2], frames[len(frames) // 2 :], frames[1:], frames[:-1]):
-                yield (*steps[:at], b"".join(cut), *steps[at + 1 :])
-    if steps and len(steps[-1]) > 1:
-        for keep in (len(steps[-1]) // 2, len(steps[-1]) - 1):
-            yield (*steps[:-1], steps[-1][:keep])
