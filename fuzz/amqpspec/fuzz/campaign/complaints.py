@@ -170,18 +170,18 @@ class Complaints:
         worst, *rest = whole
         explained = self._explained_with(batch, self._suspect(triage, batch, worst), worst)
         for seen in rest:
-            if seen.oracle is Oracle.LOG and seen.top not in explained and not self.done:
+            if seen.oracle is Oracle.LOG and seen.name not in explained and not self.done:
                 explained |= self._explained_with(batch, self._suspect(triage, batch, seen), seen)
 
     def _explained_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
         """The lines that the log holds besides, where the one input to blame was tried alone: they are its, too."""
         if blame is None or blame.item is None or blame.status is Status.LOST:
             return set()
-        others = [one for one in complaints(blame.log) if one.top != seen.top]
+        others = [one for one in complaints(blame.log) if one.name != seen.name]
         for one in others:
             self.known[_key(batch, one)] += 1
             self.limit.spent(one, 0.0)
-        return {one.top for one in others}
+        return {one.name for one in others}
 
     def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
         """One complaint to its end; the blame, where one was sought and found."""
@@ -249,11 +249,14 @@ class Complaints:
             raise
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
-        """What was blamed often enough is counted where it comes again."""
+        """A known cause, or what was blamed often enough, is counted where it comes again."""
         self._tally.repeats += 1
         self.limit.again(seen, batch.place)
-        self._journal.line("again", oracle=seen.oracle, top=seen.top, place="/".join(batch.place))
+        place = "/".join(batch.place)
+        self._journal.line("again", oracle=seen.oracle, top=seen.top, cause=seen.cause, place=place)
         if seen.oracle in SPOILS:
+            # Other causes may show in the rest of its cell; a cell in which it comes again and again hides them.
+            self.known[_key(batch, seen)] += 1
             triage.revive()
 
     def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
@@ -290,10 +293,10 @@ def _limit(batch: Batch, seen: Suspicion) -> int:
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
     """What is blamed once, or a few times."""
     if batch.is_mixed and seen.oracle in _OF_ONE_INPUT and seen.inputs:
-        return seen.inputs[0].family, seen.inputs[0].state, str(seen.oracle), seen.top
-    return (*batch.place, str(seen.oracle), seen.top)
+        return seen.inputs[0].family, seen.inputs[0].state, str(seen.oracle), seen.name
+    return (*batch.place, str(seen.oracle), seen.name)
 
 
 def _key_of(item: FuzzInput, seen: Suspicion) -> tuple[str, ...]:
     """The same of one input of a batch of several places."""
-    return item.id.family, item.state, str(seen.oracle), seen.top
+    return item.id.family, item.state, str(seen.oracle), seen.name

@@ -83,7 +83,7 @@ class Deferred:
         return [
             {
                 "batch": batch.names, "oracle": str(seen.oracle), "top": seen.top,
-                "detail": seen.detail, "inputs": [str(id) for id in seen.inputs],
+                "cause": seen.cause, "detail": seen.detail, "inputs": [str(id) for id in seen.inputs],
             }
             for batch, seen in self
         ]  # fmt: skip
@@ -92,11 +92,12 @@ class Deferred:
 def _key(batch: Batch, seen: Suspicion) -> Key:
     """The top of a log or of a deviation names a cause; that of other oracles is the same for all causes."""
     telling = seen.oracle in (Oracle.LOG, Oracle.CONFORMANCE)
-    return (*(() if telling else batch.place), str(seen.oracle), seen.top)
+    return (*(() if telling else batch.place), str(seen.oracle), seen.name)
 
 
 def _restored(one: Mapping[str, Any]) -> tuple[Batch, Suspicion]:
     """Raises ValueError, KeyError, TypeError for what was not written by ``to_json`` of the same tables."""
     items = [resolve(InputId.parse(id)) for id in inputs_of(one["batch"])]
     inputs = tuple(map(InputId.parse, one["inputs"]))
-    return Batch(items, Position()), Suspicion(Oracle(one["oracle"]), one["top"], one["detail"], inputs)
+    seen = Suspicion(Oracle(one["oracle"]), one["top"], one["detail"], inputs, one.get("cause", ""))
+    return Batch(items, Position()), seen

@@ -12,6 +12,7 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.journal import CampaignJournal, findings_in
 from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.triage.causes import cause_of
 from amqpspec.fuzz.triage.findings import Finding, FindingError, read_finding, write_finding
 from amqpspec.fuzz.triage.triage import Blame, Status
 from amqpspec.record.journal import JournalError
@@ -47,7 +48,7 @@ class FindingStore:
         """The finding of a blame in a family and a state."""
         return Finding(
             signature, blame.status, blame.suspicion, self._subject.dialect, *place, blame.item, suspects,
-            self._seconds_s(),
+            self._seconds_s(), cause_of(blame, *place), blame.asks,
         )  # fmt: skip
 
     def write(self, finding: Finding, blame: Blame) -> None:

@@ -13,7 +13,7 @@ from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
 BLAMES, BLAME_S = 5, 300.0
 _TELLING = frozenset({Oracle.LOG, Oracle.CONFORMANCE})
-"""Oracles whose ``top`` names a cause; those of others are the same for all causes, and so say nothing of this one."""
+"""Oracles whose name of a cause tells it; those of others are the same for all causes, and so say nothing of this one."""
 
 Key = tuple[str, str]
 
@@ -50,8 +50,8 @@ class BlameLimit:
         self._seconds_s[_key(seen)] = self._seconds_s.get(_key(seen), 0.0) + seconds_s
 
     def settled(self, seen: Suspicion) -> None:
-        """One input does it each time: a line of a log that is explained is not blamed again."""
-        if seen.oracle is Oracle.LOG:
+        """One input does it each time: what a log says and explains is not blamed again."""
+        if seen.oracle is Oracle.LOG or (seen.oracle is Oracle.CRASH and seen.cause):
             self._count[_key(seen)] = max(self._count[_key(seen)], self._blames)
 
     def again(self, seen: Suspicion, place: Iterable[str]) -> None:
@@ -75,11 +75,11 @@ class BlameLimit:
 
 
 def _key(seen: Suspicion) -> Key:
-    return str(seen.oracle), seen.top
+    return str(seen.oracle), seen.name
 
 
 def _is_telling(seen: Suspicion) -> bool:
-    """Whether its ``top`` names the cause; that of a crash does with what the log says."""
+    """Whether its name is that of a cause; that of a crash is with what the log says."""
     return seen.oracle in _TELLING or (seen.oracle is Oracle.CRASH and "; " in seen.top)
 
 

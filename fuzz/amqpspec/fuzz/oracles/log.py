@@ -14,6 +14,7 @@ from pathlib import Path
 
 from amqpspec.fuzz.executor.loop import now_s, pause
 from amqpspec.fuzz.executor.pool import utc_us
+from amqpspec.fuzz.oracles.frames import LINES, cause_in
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady
 
 MAX_OCTETS = 4 << 20
@@ -132,8 +133,10 @@ def _each(text: str) -> Iterator[Suspicion]:
         died = died or (runtime == "go" and not _AT_WORK.match(line))
         continued = _GOES_ON.get(runtime)
         if runtime and not _ORDINARY.search(line):
-            top = f"{runtime}: {steady(_top(runtime, lines, number))}"
-            yield Suspicion(Oracle.LOG, top, "\n".join(lines[number : number + _EXCERPT_LINES]))
+            top = steady(_top(runtime, lines, number))
+            excerpt = "\n".join(lines[number : number + _EXCERPT_LINES])
+            cause = cause_in(runtime, lines[number : number + LINES], top)
+            yield Suspicion(Oracle.LOG, f"{runtime}: {top}", excerpt, cause=cause)
 
 
 def _top(runtime: str, lines: list[str], number: int) -> str:

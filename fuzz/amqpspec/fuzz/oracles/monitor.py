@@ -272,7 +272,8 @@ class Monitor:
         said = last_complaint(news)
         if said is None:
             return fatal
-        return replace(fatal, top=f"{fatal.top}; {said.top}", detail=f"{fatal.detail}\n{said.detail}")
+        detail = f"{fatal.detail}\n{said.detail}"
+        return replace(fatal, top=f"{fatal.top}; {said.top}", detail=detail, cause=said.cause)
 
     def _at_rest(self, sent: int, inputs: int) -> Gauge:
         """The gauge once the target has come to rest, or has burnt too much: work may go on behind the last answer.

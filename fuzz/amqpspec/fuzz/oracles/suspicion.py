@@ -35,12 +35,21 @@ _CHANGING = re.compile(r"0x[0-9a-fA-F]+|<[0-9.]+>|#Ref<[^>]*>|[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """``top`` is the same for the same cause; ``detail`` is for people; ``inputs`` are those that are suspected."""
+    """``top`` is the same for the same cause; ``detail`` is for people; ``inputs`` are those that are suspected.
+
+    ``cause`` is what broke and where, as far as the log shows it: the same cause may have several tops.
+    """
 
     oracle: Oracle
     top: str
     detail: str
     inputs: tuple[InputId, ...] = ()
+    cause: str = ""
+
+    @property
+    def name(self) -> str:
+        """What is known of the cause before anything is tried again."""
+        return self.cause or self.top
 
 
 def steady(text: str) -> str:

@@ -18,6 +18,7 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.ways import states
+from amqpspec.fuzz.triage.causes import cause_id
 from amqpspec.fuzz.triage.exported import case_of
 from amqpspec.fuzz.triage.triage import Blame, Status
 from amqpspec.net.clock import utc_now
@@ -36,7 +37,10 @@ class FindingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One cause, as far as it can be told apart; ``batch`` are the ids of a batch where no single input is to blame."""
+    """What was found in one family and state; ``batch`` are the ids of a batch where no single input is to blame.
+
+    ``cause`` is the same for all findings of one cause. ``asks`` is how often it was tried to make the input smaller.
+    """
 
     signature: str
     status: Status
@@ -47,7 +51,8 @@ class Finding:
     item: FuzzInput | None
     batch: tuple[str, ...] = ()
     found_after_s: float = 0.0
-    tries_for_signature: int = 0
+    cause: str = ""
+    asks: int = 0
 
     @property
     def name(self) -> str:
@@ -58,13 +63,15 @@ class Finding:
         """What ``finding.json`` holds."""
         item = self.item
         return {
-            "signature": self.signature, "status": str(self.status), "oracle": str(self.suspicion.oracle),
+            "signature": self.signature, "cause": cause_id(self.cause or self.signature),
+            "cause_words": self.cause, "status": str(self.status), "oracle": str(self.suspicion.oracle),
             "top": self.suspicion.top, "detail": self.suspicion.detail, "dialect": self.dialect,
             "family": self.family, "state": self.state,
             "input": str(item.id) if item else None, "words": item.words if item else "",
             "requirement": item.expectation.requirement if item else "",
             "steps": [step.hex() for step in item.steps] if item else [],
             "batch": list(self.batch), "found_after_s": round(self.found_after_s, 2),
+            "asks": self.asks,
             **({"corpus": f"corpus/{item.id.role}.bin"} if item and item.id.role.startswith("corpus-") else {}),
         }  # fmt: skip
 

@@ -267,7 +267,7 @@ class Triage:
         assert blame.item is not None
         item = replace_steps(blame.item, steps)
         tried = self._try([item], blame.suspicion, hasty=True)
-        if tried.fired is None or tried.fired.top != blame.suspicion.top:
+        if tried.fired is None or not _same_cause(tried.fired, blame.suspicion):
             return None
         return replace(
             blame, item=item, suspicion=tried.fired, result=tried.result, spoken=tried.spoken, log=tried.log
@@ -282,4 +282,9 @@ def replace_steps(item: FuzzInput, steps: tuple[bytes, ...]) -> FuzzInput:
 def _same(one: Suspicion, seen: Suspicion) -> bool:
     if one.oracle is not seen.oracle:
         return False
-    return one.oracle not in (Oracle.LOG, Oracle.CONFORMANCE) or one.top == seen.top
+    return one.oracle not in (Oracle.LOG, Oracle.CONFORMANCE) or _same_cause(one, seen)
+
+
+def _same_cause(one: Suspicion, seen: Suspicion) -> bool:
+    """By the trace where there is one: what is said above it may hold values."""
+    return one.cause == seen.cause if seen.cause else one.top == seen.top

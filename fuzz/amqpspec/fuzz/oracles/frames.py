@@ -1,0 +1,107 @@
+"""Where something broke, by its trace in a log: the kind of error, and the first function below it that is the target's.
+
+Knows: how BEAM, JVM, Go, Python and sanitizers write traces. Must not know: where logs come from, findings.
+
+What changes from one time to the next or from one build to the next is left out: values, addresses, line numbers,
+numbers of closures and of generated classes. Where a trace names no function of the target, nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+
+from amqpspec.fuzz.oracles.suspicion import steady
+
+LINES = 160
+"""How many lines of a trace are read."""
+_RECURRING, _NAMED = 3, 3
+_CAUSED_BY = "Caused by: "
+_JVM_TYPE = re.compile(r"((?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
+_JVM_FRAME = re.compile(r"\s+at (?:[\w.@]+//?)?([\w.$/]+(?:<init>)?)\(")
+_JVM_LINE = re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSED_BY}")
+_JVM_RUNTIME = re.compile(r"(?:java|javax|jdk|sun|com\.sun)\.|.*\.(?:check|require|ensure)[A-Z]\w*$")
+_JVM_GENERATED = re.compile(r"lambda\$(\w+)\$\d+|\$\$Lambda[^.]*|\$\d+")
+_GO_ERROR = re.compile(r"(?:panic: |panic serving \S+ |fatal error: )(.*)")
+_GO_VALUES = re.compile(r"\s*\[.*|\s+with (?:length|capacity).*")
+_GO_FRAME = re.compile(r"^([^\s(]\S*)\(.*\)$")
+_GO_OWN = re.compile(r"main\.|[^/]+\.[^/]+/")
+_GO_GENERATED = re.compile(r"\.func\d+(?:\.\d+)*|\[\.\.\.\]|\.gowrap\d+")
+_PYTHON_FRAME = re.compile(r'^\s+File "([^"]+)", line \d+, in (\S+)')
+_PYTHON_TYPE = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt))\b")
+_PYTHON_RUNTIME = re.compile(r"/lib/python3[^/]*/(?!site-packages|dist-packages)|^<")
+_SANITIZER = re.compile(r"ERROR: (\w+Sanitizer): ([\w-]+)")
+_NATIVE_FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (\S+)")
+_NATIVE_RUNTIME = re.compile(r"__|mem(?:cpy|move|set)|str\w*$|(?:malloc|calloc|realloc|free)$")
+_BEAM_PLACE = re.compile(r" [a-z]\w*:[a-z_]\w*")
+
+
+def cause_in(runtime: str, lines: Sequence[str], top: str) -> str:
+    """What broke and where, by a trace that begins with the first line; ``top`` is what is said of it anyway."""
+    found = _READERS[runtime](lines[:LINES], top) if runtime in _READERS else ""
+    return f"{runtime}: {found}" if found else ""
+
+
+def _in(kind: str, place: str) -> str:
+    return f"{kind} in {place}" if kind and place else ""
+
+
+def _jvm(lines: Sequence[str], top: str) -> str:
+    """The first exception of a chain is what came of the last one, which is the cause."""
+    trace = [lines[0], *takewhile(_JVM_LINE.match, lines[1:])]
+    begin = max((n for n, line in enumerate(trace) if line.startswith(_CAUSED_BY)), default=0)
+    thrown = _JVM_TYPE.search(trace[begin])
+    frames = [m[1] for m in takewhile(bool, map(_JVM_FRAME.match, trace[begin + 1 :])) if m]
+    own = [_JVM_GENERATED.sub(r"\1", name) for name in frames if not _JVM_RUNTIME.match(name)]
+    return _in(thrown[1] if thrown else "", _place(thrown[1] if thrown else "", own))
+
+
+def _go(lines: Sequence[str], top: str) -> str:
+    said = _GO_ERROR.search(lines[0])
+    kind = steady(_GO_VALUES.sub("", said[1])) if said else ""
+    frames = list(_go_frames(lines))
+    if "panic" in frames:
+        frames = frames[len(frames) - frames[::-1].index("panic") :]
+    return _in(kind, _place(kind, [_GO_GENERATED.sub("", name) for name in frames if _GO_OWN.match(name)]))
+
+
+def _go_frames(lines: Sequence[str]) -> Iterator[str]:
+    """The functions of the first goroutine: it is the one that died."""
+    begin = next((n + 1 for n, line in enumerate(lines) if line.startswith("goroutine ")), len(lines))
+    for line in takewhile(bool, (line.rstrip() for line in lines[begin:])):
+        if found := _GO_FRAME.match(line):
+            yield found[1]
+
+
+def _place(kind: str, own: Sequence[str]) -> str:
+    """The first of the functions; where a stack was at its end, those that call each other: where it ended is chance."""
+    if "StackOverflow" not in kind and "stack overflow" not in kind:
+        return "" if "OutOfMemory" in kind else next(iter(own), "")
+    counted = Counter(own)
+    return " and ".join(sorted(name for name in counted if counted[name] >= _RECURRING)[:_NAMED])
+
+
+def _python(lines: Sequence[str], top: str) -> str:
+    """The innermost function that is not of Python itself."""
+    frames = [m for m in map(_PYTHON_FRAME.match, lines) if m and not _PYTHON_RUNTIME.search(m[1])]
+    thrown = next((m[1] for m in map(_PYTHON_TYPE.match, lines[1:]) if m), "")
+    return _in(thrown, f"{frames[-1][1].rpartition('/')[2]}:{frames[-1][2]}" if frames else "")
+
+
+def _native(lines: Sequence[str], top: str) -> str:
+    said = _SANITIZER.search(lines[0])
+    frames = (m[1] for m in map(_NATIVE_FRAME.match, lines) if m)
+    own = next((name for name in frames if not _NATIVE_RUNTIME.match(name)), "")
+    return _in(f"{said[1]} {said[2]}" if said else "", own)
+
+
+def _beam(lines: Sequence[str], top: str) -> str:
+    """Reason and function are what is said anyway."""
+    return top if _BEAM_PLACE.search(top) else ""
+
+
+_READERS: dict[str, Callable[[Sequence[str], str], str]] = {
+    "jvm": _jvm, "go": _go, "python": _python, "sanitizer": _native, "beam": _beam,
+}  # fmt: skip
