@@ -37,10 +37,12 @@ def cause_of(blame: Blame, family: str, state: str) -> str:
         return f"{seen.oracle}: {seen.top.partition(':')[0]}"
     if seen.oracle is Oracle.LOG:
         return f"{seen.oracle}: {seen.top}"
+    # What a log says beside a hang need not have to do with it.
+    what = f"{seen.oracle}: {seen.top.partition('; ')[0]}"
     if item is None or blame.status in (Status.LOST, Status.UNBLAMED):
-        return f"{seen.oracle}: {seen.name}; {family}, {state}"
+        return f"{what}; {family}, {state}"
     needed = what_matters(item) if blame.asks and blame.status is Status.STABLE else ""
-    return f"{seen.oracle}: {seen.name}; {needed or _edited(item)}"
+    return f"{what}; {needed or _edited(item)}"
 
 
 def cause_id(words: str) -> str:

@@ -92,7 +92,7 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
     if blame.spoken:
         _write_conversation(place, finding, blame, subject)
     if blame.log:
-        (place / "log.txt").write_text(blame.log[-_LOG_CHARS:], encoding="utf-8")
+        (place / "log.txt").write_text(_shortened(blame.log), encoding="utf-8")
     replay = shlex.join(("amqpspec", "fuzz", "replay", str(place), *subject.replay))
     (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     document = {
@@ -108,6 +108,14 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
     partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     partial.replace(place / "finding.json")
     return place
+
+
+def _shortened(log: str) -> str:
+    """Beginning and end of a long log: a runtime says first what broke, and then much about everything else."""
+    if len(log) <= _LOG_CHARS:
+        return log
+    half = _LOG_CHARS // 2
+    return f"{log[:half]}\n[{len(log) - 2 * half} characters left out]\n{log[-half:]}"
 
 
 def _write_conversation(place: Path, finding: Finding, blame: Blame, subject: Subject) -> None:

@@ -94,6 +94,7 @@ def _detail(row: FindingRow) -> str:
     shown = octets if len(octets) <= _HEX_CHARS else f"{octets[:_HEX_CHARS]}… ({row.octets} octets)"
     lines = {
         "finding": row.folder,
+        "cause": row.cause_words,
         "what": row.detail,
         "input": row.input or f"a batch of {len(row.batch)}",
         "words": row.words,

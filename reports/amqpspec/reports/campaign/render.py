@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from amqpspec.reports.campaign.causes import causes, write_causes
 from amqpspec.reports.campaign.junit import write_junit
 from amqpspec.reports.campaign.load import load_campaign
 from amqpspec.reports.campaign.page import write_page
@@ -16,6 +17,8 @@ from amqpspec.reports.campaign.sarif import write_sarif
 def render_campaign(folder: Path) -> dict[str, Path]:
     """Write ``junit.xml``, ``findings.sarif`` and ``campaign.html`` beside ``summary.json``, each atomically.
 
+    Where there are findings, there is a page for each cause, too.
+
     Raises ReportError when summary.json is missing or not readable as such.
     """
     campaign = load_campaign(folder)
@@ -23,4 +26,5 @@ def render_campaign(folder: Path) -> dict[str, Path]:
     write_junit(paths["junit.xml"], campaign)
     write_sarif(paths["findings.sarif"], campaign)
     write_page(paths["campaign.html"], campaign)
-    return paths
+    found = causes(campaign)
+    return paths | ({"causes": write_causes(folder, found)} if found or (folder / "causes").exists() else {})

@@ -101,6 +101,8 @@ class FindingRow:
 
     oracle: str
     signature: str
+    cause: str
+    cause_words: str
     status: str
     top: str
     detail: str
@@ -113,6 +115,7 @@ class FindingRow:
     steps: tuple[str, ...]
     batch: tuple[str, ...]
     found_after_s: float
+    asks: int
     replay: str
     reaction: str
     recorded: str
@@ -126,6 +129,11 @@ class FindingRow:
     def name(self) -> str:
         """The folder's name; nothing in it leads out of the folder of findings."""
         return f"{self.oracle}-{self.signature}".replace("/", "_").replace("\\", "_")
+
+    @property
+    def cause_id(self) -> str:
+        """The same for all findings of one cause; a finding that names none is alone."""
+        return self.cause or self.signature
 
     @property
     def folder(self) -> str:

@@ -2,9 +2,10 @@
 
 Knows: SARIF. Must not know: the fuzzer, JUnit, HTML.
 
-A rule is an oracle and a family; a result is a finding. It is an error where it happened each time, or where nobody has
-been blamed for it yet, a warning where it happened sometimes, a note where it was not seen again. The signature is its
-fingerprint, so that the same finding of another night is known again.
+A rule is an oracle and a family; a result is a cause, at the finding that stands for it, the others related. It is an
+error where that happened each time, or where nobody has been blamed for it yet, a warning where it happened sometimes, a
+note where it was not seen again. The cause and the signature of the finding are its fingerprints, so that the same cause
+of another night is known again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from amqpspec.reports.campaign.causes import Cause, causes
 from amqpspec.reports.campaign.load import LoadedCampaign
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.campaign.words import FAMILIES, ORACLES
@@ -22,6 +24,7 @@ from amqpspec.reports.text import one_line, visible
 
 BASE = "CAMPAIGN"
 FINGERPRINT = "amqpspecSignature/v1"
+CAUSE = "amqpspecCause/v1"
 LEVELS = {"stable": "error", "unblamed": "error", "flaky": "warning", "lost": "note"}
 _MESSAGE_CHARS = 1000
 
@@ -33,12 +36,13 @@ def write_sarif(path: Path, campaign: LoadedCampaign) -> None:
 
 def sarif(campaign: LoadedCampaign) -> dict[str, Any]:
     """The log as data."""
-    rules = list(dict.fromkeys(_rule_id(row) for row in campaign.findings))
+    found = causes(campaign)
+    rules = list(dict.fromkeys(_rule_id(cause.first) for cause in found))
     summary = campaign.summary
     return log(
         visible(f"amqpspec-fuzz/{summary.target}/{summary.dialect}/"),
         [_rule(id) for id in rules],
-        [_result(campaign, row, rules) for row in campaign.findings],
+        [_result(campaign, cause, rules) for cause in found],
         originalUriBaseIds={BASE: {"description": {"text": "The folder of the campaign."}}},
         invocations=[_invocation(campaign)],
         properties=dict(_facts(campaign)),
@@ -76,7 +80,8 @@ def _facts(campaign: LoadedCampaign) -> Iterator[tuple[str, Any]]:
     yield "inputs", campaign.summary.inputs
 
 
-def _result(campaign: LoadedCampaign, row: FindingRow, rules: list[str]) -> dict[str, Any]:
+def _result(campaign: LoadedCampaign, cause: Cause, rules: list[str]) -> dict[str, Any]:
+    row, others = cause.first, [row for row in cause.variants if row is not cause.first]
     what = one_line(row.detail or row.top, _MESSAGE_CHARS) or "no detail recorded"
     where = row.input or f"a batch of {len(row.batch)} inputs"
     return {
@@ -85,7 +90,8 @@ def _result(campaign: LoadedCampaign, row: FindingRow, rules: list[str]) -> dict
         "level": LEVELS.get(row.status, "warning"),
         "message": {"text": f"{what} [{one_line(where)}{f': {one_line(row.words)}' if row.words else ''}]"},
         "locations": [_location(campaign, row)],
-        "fingerprints": {FINGERPRINT: visible(row.signature)},
+        **({"relatedLocations": [_location(campaign, row) for row in others]} if others else {}),
+        "fingerprints": {FINGERPRINT: visible(row.signature), CAUSE: visible(cause.id)},
         "properties": {name: value for name, value in _properties(row).items() if value},
     }
 
@@ -103,5 +109,5 @@ def _properties(row: FindingRow) -> Mapping[str, Any]:
     return {
         "replay": visible(row.replay), "requirement": visible(row.requirement), "status": visible(row.status),
         "state": visible(row.state), "input": visible(row.input), "octets": row.octets,
-        "reaction": visible(row.reaction), "top": visible(row.top),
+        "reaction": visible(row.reaction), "top": visible(row.top), "cause": visible(row.cause_words),
     }  # fmt: skip
