@@ -131,7 +131,7 @@ class Simulated(Triage):
         return _Trial(seen if self.needs(items[0].steps) else None)
 
 
-@pytest.mark.parametrize(("oracle", "most"), [(Oracle.LOG, 48), (Oracle.HANG, 8), (Oracle.CPU, 8)])
+@pytest.mark.parametrize(("oracle", "most"), [(Oracle.LOG, 64), (Oracle.HANG, 8), (Oracle.CPU, 8)])
 def test_triage_shrinks_sequences_within_its_trials(oracle: Oracle, most: int) -> None:
     needs = Needs(7)
     seen = Suspicion(oracle, "boom", "boom")

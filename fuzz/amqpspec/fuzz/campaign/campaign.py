@@ -21,6 +21,7 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
+from amqpspec.fuzz.campaign.report import by_cause
 from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells, legs, states_before_login
 from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.campaign.tally import COVERED
@@ -198,7 +199,9 @@ class Campaign:
     def summary(self) -> dict[str, Any]:
         """The campaign in figures; findings are those in the folder, earlier parts of a resumed one included."""
         tally, (product, target_version) = self.checkpoint.tally, self._target.announced
-        cells, folders = self.progress.cells, self._store.signatures.values()
+        cells = self.progress.cells
+        folders = [self.order.out / "findings" / name for name in self._store.signatures.values()]
+        found = [dict(read_finding(folder)) for folder in folders]
         return {
             **self.order.plan, "run": self.checkpoint.run, "started": self.checkpoint.started, "product": product,
             "version": target_version, "ended": self.ended, "workers": self.order.workers,
@@ -206,5 +209,5 @@ class Campaign:
             "unblamed": self._complaints.limit.repeats, "note": self.note, "url": self.order.subject.url,
             "suite_version": version("amqpspec"), "reactions": dict(tally.reactions),
             "cell_states": tally.states(((c.key, c.counted) for c in cells), self.ended),
-            "findings": [dict(read_finding(self.order.out / "findings" / name)) for name in folders],
+            "findings": found, "causes": by_cause(found),
         }  # fmt: skip

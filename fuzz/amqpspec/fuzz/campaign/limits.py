@@ -13,7 +13,7 @@ from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
 BLAMES, BLAME_S = 5, 300.0
 _TELLING = frozenset({Oracle.LOG, Oracle.CONFORMANCE})
-"""Oracles whose name of a cause tells it; those of others are the same for all causes, and so say nothing of this one."""
+"""Oracles whose name of a cause tells it; those of others are the same for all causes, and say nothing of this one."""
 
 Key = tuple[str, str]
 

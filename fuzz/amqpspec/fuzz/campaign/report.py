@@ -6,7 +6,7 @@ Knows: summaries, the checkpoint that a campaign leaves behind. Must not know: h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,23 +74,36 @@ def _from_checkpoint(
     planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
     keys = list(dict.fromkeys([*planned, *tally.cells]))
     known = len(keys) if ours else max(len(keys), int(written.get("cells_planned", 0)))
-    places = [folder / "findings" / name for name in findings_in(folder).values()]
+    found = [dict(read_finding(folder / "findings" / name)) for name in findings_in(folder).values()]
     return {
         **plan, "run": saved.get("run", ""), "started": saved.get("started", ""), "ended": ended,
         **{name: begun[name] for name in _OF_THE_MANIFEST if name in begun},
         "response_states": len(saved["energy"].get("seen", ())), **tally.figures(known),
         "reactions": dict(tally.reactions), "cell_states": tally.states(((key, None) for key in keys), ended),
-        "findings": [dict(read_finding(place)) for place in places], **({} if ours else {"tables": "other"}),
+        "findings": found, "causes": by_cause(found), **({} if ours else {"tables": "other"}),
     }  # fmt: skip
+
+
+def by_cause(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The causes of findings as ``finding.json`` has them; one that an older version wrote is alone."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in findings:
+        id = one.get("cause") or one["signature"]
+        words = one.get("cause_words") or one["top"]
+        row = found.setdefault(id, {"cause": id, "words": words, "findings": []})
+        row["findings"].append(f"{one['oracle']}-{one['signature']}")
+    return list(found.values())
 
 
 def one_line(summary: Mapping[str, Any]) -> str:
     """The campaign in one line."""
     done = summary["covered"] + summary["not_reachable"] + summary["stopped"]
+    findings, causes = len(summary["findings"]), len(by_cause(summary["findings"]))
+    of = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < findings else ""
     return (
         f"{summary['target']}: {summary['inputs']} inputs ({summary['rate_per_s']}/s, {summary['random']} random), "
         f"cells {done} of {summary['cells_planned']}, {summary['response_states']} response states, "
-        f"{len(summary['findings'])} findings, {sum(summary['suppressed'].values())} known deviations"
+        f"{findings} findings{of}, {sum(summary['suppressed'].values())} known deviations"
     )
 
 
@@ -125,12 +138,24 @@ def what(found: Mapping[str, Any]) -> str:
 
 
 def _findings(summary: Mapping[str, Any]) -> Iterator[str]:
-    if summary["findings"]:
-        yield from ("", "| finding | status | what | input | replay |", "|---|---|---|---|---|")
-    for found in summary["findings"]:
-        name = f"{found['oracle']}-{found['signature']}"
-        text = what(found).replace("|", "\\|")
-        yield f"| {name} | {found['status']} | {text} | {found['input'] or 'a batch'} | `{found['replay']}` |"
+    rows = {f"{found['oracle']}-{found['signature']}": found for found in summary["findings"]}
+    for cause in by_cause(summary["findings"]):
+        yield from ("", f"## {_cell(cause['words'])}", "")
+        yield from ("| finding | status | what | input | replay |", "|---|---|---|---|---|")
+        for name in cause["findings"]:
+            found = rows[name]
+            cells = (
+                name,
+                found["status"],
+                _cell(what(found)),
+                found["input"] or "a batch",
+                f"`{found['replay']}`",
+            )
+            yield f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split())[:_WHAT_CHARS].replace("|", "\\|")
 
 
 def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Where something broke, by its trace in a log: the kind of error, and the first function below it that is the target's.
+"""Where something broke, by its trace in a log: the kind of error, and the first function of the target below it.
 
 Knows: how BEAM, JVM, Go, Python and sanitizers write traces. Must not know: where logs come from, findings.
 
@@ -76,7 +76,7 @@ def _go_frames(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _place(kind: str, own: Sequence[str]) -> str:
-    """The first of the functions; where a stack was at its end, those that call each other: where it ended is chance."""
+    """The first of the functions; those that call each other where a stack was at its end: where it ended is chance."""
     if "StackOverflow" not in kind and "stack overflow" not in kind:
         return "" if "OutOfMemory" in kind else next(iter(own), "")
     counted = Counter(own)

@@ -30,6 +30,7 @@ class Search:
         self.known[self.best] = True
 
     def __call__(self, steps: Steps) -> bool:
+        """Whether these steps keep the effect. Raises Spent."""
         if not steps or _size(steps) > _size(self.best):
             return False
         if steps not in self.known:
@@ -52,10 +53,13 @@ def _size(steps: Steps) -> tuple[int, int, int, Steps]:
     return len(octets), len(steps), len(octets) - octets.count(0), steps
 
 
-def fewest(parts: Sequence[T], keeps: Callable[[Sequence[T]], bool]) -> Sequence[T]:
-    """Parts without which the effect is lost: all are left out, then halves, and so on down to single ones (ddmin)."""
+def fewest(parts: Sequence[T], keeps: Callable[[Sequence[T]], bool], least: int = 1) -> Sequence[T]:
+    """Parts without which the effect is lost: all are left out, then halves, and so on down to single ones (ddmin).
+
+    ``least`` ends it with runs of so many.
+    """
     kept, chunk = parts, len(parts)
-    while chunk:
+    while chunk >= least:
         at = 0
         while at < len(kept):
             fewer = [*kept[:at], *kept[at + chunk :]]

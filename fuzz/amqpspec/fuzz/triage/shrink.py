@@ -65,6 +65,6 @@ def _steps(frames: Sequence[_Frame]) -> Steps:
 
 
 def _fewer_octets(search: Search) -> None:
-    """Octets are left out, whatever they mean: no size follows."""
+    """Octets are left out, whatever they mean, and no size follows."""
     for at in reversed(range(len(search.best))):
         fewest(search.best[at], lambda kept, at=at: search.step(at, bytes(kept)))

@@ -1,6 +1,6 @@
 """A smaller tree of one step with the same effect; sizes and counts follow what is left of what they measure.
 
-Knows: parts and roles, in the manner of hierarchical delta debugging. Must not know: any dialect, how an effect is seen.
+Knows: parts and roles; searches as hierarchical delta debugging does. Must not know: any dialect, how effects are seen.
 
 What a tree cannot read, such as a frame with a wrong size, is a part without parts: its octets stay as they are here.
 Parts that say what others are (types, ids, tags) stay, too; without them, it would be another frame.
@@ -9,6 +9,7 @@ Parts that say what others are (types, ids, tags) stay, too; without them, it wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.part import inputs_part
@@ -20,7 +21,7 @@ _TEXTS = frozenset({Role.TEXT, Role.SYMBOL, Role.OPAQUE})
 _NUMBERS = frozenset({
     Role.NUMBER, Role.CODE, Role.TIME, Role.FLAGS, Role.SEQUENCE, Role.DELIVERY, Role.HANDLE, Role.COUNT, Role.SIZE,
 })  # fmt: skip
-_MAX_NUMBER_OCTETS = 8
+_MAX_NUMBER_OCTETS, _RUN_OCTETS = 8, 4
 
 Edits = Mapping[Node, tuple[Node, ...]]
 
@@ -31,7 +32,10 @@ def smaller_tree(dialect_id: str, search: Search, at: int) -> None:
     shrinker.cut()
     shrinker.simplify(list(_parts(shrinker.tree)), inputs_part(dialect_id).null)
     shrinker.flatten()
+    shrinker.octets(_RUN_OCTETS)
+    shrinker = _Shrinker(search, at, tree_of(dialect_id, search.best[at]))
     shrinker.values()
+    shrinker.octets(1)
 
 
 def is_simplest(node: Node) -> bool:
@@ -59,7 +63,7 @@ class _Shrinker:
             parts = _tail(frame)
             middle, needed, enough = 0, -1, len(parts)
             while enough - needed > 1:
-                if self._holds({part: () for part in parts[middle:enough]}):
+                if self._holds(dict.fromkeys(parts[middle:enough], ())):
                     enough = middle
                 else:
                     needed = middle
@@ -72,7 +76,7 @@ class _Shrinker:
             held = [child for part in self._without(simpler) for child in part.children]
             if null:
                 held = self._without({part: (leaf(part.name, Role.TYPE_TAG, null),) for part in held})
-            held = self._without({part: () for part in held})
+            held = self._without(dict.fromkeys(held, ()))
             parts = [below for part in held for below in _parts(part)]
 
     def _without(self, edits: Edits) -> list[Node]:
@@ -86,12 +90,10 @@ class _Shrinker:
 
     def flatten(self) -> None:
         """A part in place of one of its kind that holds it: the innermost first, then the next."""
-        for outer in [place.node for place in walk(self.tree) if place.node.children and place.node.kind]:
-            inner = [place.node for place in walk(outer) if place.node.kind == outer.kind]
-            for node in (*inner[-1:], *inner[:1]):
-                named = Node(outer.name, node.role, node.octets, node.children, node.measure, node.kind)
-                if self._holds({outer: (named,)}):
-                    return self.flatten()
+        while any(
+            self._holds({outer: (replace(inner, name=outer.name),)}) for outer, inner in _nested(self.tree)
+        ):
+            pass
 
     def values(self) -> None:
         """Numbers at the least of their edges that is enough, and texts without the octets that are not needed."""
@@ -99,7 +101,12 @@ class _Shrinker:
             if node.role in _NUMBERS:
                 self._lower(node)
             elif node.role in _TEXTS:
-                self._shorten(node)
+                self._shorten(node, node.role)
+
+    def octets(self, least: int) -> None:
+        """What frames hold without the octets that are not needed, whatever they mean; only sizes of frames follow."""
+        for part in [part for frame in self.tree.children for part in frame.children if part.children]:
+            self._shorten(part, Role.OPAQUE, least)
 
     def _lower(self, node: Node) -> None:
         width, value = len(node.octets), int.from_bytes(node.octets, "big")
@@ -107,18 +114,25 @@ class _Shrinker:
             if self._holds({node: (_with(node, edge.to_bytes(width, "big")),)}):
                 return
 
-    def _shorten(self, node: Node) -> None:
+    def _shorten(self, node: Node, role: Role, least: int = 1) -> None:
         now = node
 
         def keeps(kept: Sequence[int]) -> bool:
             nonlocal now
-            shorter = _with(node, bytes(kept))
+            shorter = leaf(node.name, role, bytes(kept), node.kind)
             if not self._holds({now: (shorter,)}):
                 return False
             now = shorter
             return True
 
-        fewest(node.octets, keeps)
+        fewest(octets_of(node), keeps, least)
+
+
+def _nested(root: Node) -> Iterator[tuple[Node, Node]]:
+    """Parts that hold others of their kind, each with the last and the first of these."""
+    for outer in [place.node for place in walk(root) if place.node.children and place.node.kind]:
+        inner = [place.node for place in walk(outer) if place.node.kind == outer.kind]
+        yield from ((outer, node) for node in (*inner[-1:], *inner[:1]))
 
 
 def rebuilt(node: Node, edits: Edits) -> Node:

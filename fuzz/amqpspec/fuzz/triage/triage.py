@@ -24,7 +24,7 @@ _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
-_SMALLER_ASKS = {True: 48, False: 8}
+_SMALLER_ASKS = {True: 64, False: 8}
 """How often an input may be tried to make it smaller: where the oracle answers at once, and where it does not."""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""

@@ -19,7 +19,7 @@ FOLDER = "causes"
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause; ``variants`` are its findings, the worst and most certain first, ``again`` where it was only counted."""
+    """One cause; ``variants`` are its findings, the worst and surest first, ``again`` where it was only counted."""
 
     id: str
     words: str
@@ -69,7 +69,8 @@ def _page(cause: Cause) -> Iterator[str]:
     yield f"# {_cell(cause.words)}"
     yield ""
     first = cause.first
-    yield f"{plural(len(cause.variants), 'variant')}. The smallest input of the most certain ones: {first.octets} octets."
+    variants, octets = plural(len(cause.variants), "variant"), plural(first.octets, "octet")
+    yield f"{variants}. The smallest input of the most certain ones has {octets}."
     if first.replay:
         yield from ("", f"    {visible(first.replay)}")
     yield from ("", "| finding | status | family | state | input | octets |", "|---|---|---|---|---|---|")

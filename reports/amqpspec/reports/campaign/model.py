@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from amqpspec.reports.campaign.causes import Cause, causes
 from amqpspec.reports.campaign.load import LoadedCampaign, status_place
 from amqpspec.reports.campaign.rows import (
     COVERAGES,
@@ -156,9 +157,14 @@ def in_words(counted: Counter[str]) -> list[str]:
     return [f"{counted[coverage]:,} {coverage}" for coverage in COVERAGES if counted[coverage]]
 
 
-def findings(campaign: LoadedCampaign) -> Iterator[Seen]:
-    """The findings, each with its octets, its words and its transcript within the caps of the page."""
-    for row in campaign.findings:
+def by_cause(campaign: LoadedCampaign) -> list[tuple[Cause, list[Seen]]]:
+    """The causes, each with its findings."""
+    return [(cause, list(_seen(campaign, cause.variants))) for cause in causes(campaign)]
+
+
+def _seen(campaign: LoadedCampaign, rows: Iterable[FindingRow]) -> Iterator[Seen]:
+    """Findings, each with its octets, its words and its transcript within the caps of the page."""
+    for row in rows:
         octets = "".join(row.steps)[: HEX_OCTETS_MAX * 2]
         detail = row.detail[:DETAIL_CHARS_MAX] + ("…" if len(row.detail) > DETAIL_CHARS_MAX else "")
         yield Seen(row, _spaced(octets), detail, _transcript(campaign, row), campaign.files(row))
@@ -182,9 +188,15 @@ def headline(campaign: LoadedCampaign) -> tuple[str, str]:
     if campaign.target_lost:
         return "target lost", "bad"
     if campaign.findings:
-        return plural(len(campaign.findings), "finding"), "bad"
+        return _counted(campaign), "bad"
     unfinished = any(cell.coverage != COVERED for cell in campaign.cells) or campaign.other_tables
     return "no findings", "warn" if unfinished else "good"
+
+
+def _counted(campaign: LoadedCampaign) -> str:
+    """``7 findings of 3 causes``; without the causes where each finding has its own."""
+    found, of = len(campaign.findings), len({row.cause_id for row in campaign.findings})
+    return plural(found, "finding") + (f" of {plural(of, 'cause')}" if of < found else "")
 
 
 def facts(campaign: LoadedCampaign) -> Iterator[str]:
@@ -223,7 +235,7 @@ def sums(campaign: LoadedCampaign) -> Iterator[str]:
         yield f"{len(campaign.cells) + campaign.unlisted:,} cells {planned} = {parts}"
     if campaign.findings:
         by = Counter(row.status or "unknown" for row in campaign.findings)
-        yield f"{plural(len(campaign.findings), 'finding')} = " + " + ".join(
+        yield f"{_counted(campaign)} = " + " + ".join(
             f"{n} {status}"
             for status, n in sorted(by.items(), key=lambda item: (status_place(item[0]), item[0]))
         )

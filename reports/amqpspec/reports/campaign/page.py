@@ -36,6 +36,8 @@ def _context(campaign: LoadedCampaign) -> dict[str, Any]:
     summary = campaign.summary
     reactions = list(summary.reactions.items())
     head, tone = model.headline(campaign)
+    causes = model.by_cause(campaign)
+    names = (found.row.name for _, seen in causes for found in seen)
     return {
         "campaign": campaign, "summary": summary,
         "dialect": dialect_title(summary.dialect),
@@ -46,8 +48,9 @@ def _context(campaign: LoadedCampaign) -> dict[str, Any]:
         "coverages": campaign.coverages(),
         "states": model.states(campaign), "families": model.families(campaign),
         "elsewhere": campaign.elsewhere(),
-        "numbers": {row.name: place for place, row in enumerate(campaign.findings, 1)},
-        "findings": list(model.findings(campaign)), "oracles": model.oracles(campaign.findings),
+        "numbers": {name: place for place, name in enumerate(names, 1)},
+        "causes": causes, "cause_numbers": {cause.id: place for place, (cause, _) in enumerate(causes, 1)},
+        "oracles": model.oracles(campaign.findings),
         "reactions": reactions[:REACTIONS_MAX], "more_reactions": max(0, len(reactions) - REACTIONS_MAX),
         "resume": model.resume(campaign),
     }  # fmt: skip
