@@ -24,16 +24,15 @@ _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
-_SMALLER_ASKS = {True: 64, False: 8}
-"""How often an input may be tried to make it smaller: where the oracle answers at once, and where it does not."""
+_SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
+_FEW_ASKS = 8
+"""How often an input may be tried to make it smaller: most where the oracle answers at once; a process may die later."""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
 """Oracles whose suspects are tried together once before anything else: what does not happen again is not sought."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 _OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
-_CHEAP = frozenset({Oracle.LOG, Oracle.CANARY, Oracle.LEAK, Oracle.CRASH})
-"""Oracles that answer at once, so that many trials are worth their time."""
 _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles for which a new connection is fresh enough."""
 
@@ -259,7 +258,7 @@ class Triage:
             return tried is not None
 
         with suppress(OutOfTime):
-            smaller_steps(blame.item, keeps, _SMALLER_ASKS[blame.suspicion.oracle in _CHEAP])
+            smaller_steps(blame.item, keeps, _SMALLER_ASKS.get(blame.suspicion.oracle, _FEW_ASKS))
         return replace(best, asks=asks)
 
     def _smaller_one(self, blame: Blame, steps: tuple[bytes, ...]) -> Blame | None:
