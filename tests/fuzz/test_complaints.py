@@ -16,6 +16,7 @@ from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.report import by_cause
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.address import Address
@@ -81,6 +82,74 @@ def test_a_worse_complaint_hides_no_line_of_the_log_but_the_rest(complaints: Com
 def test_what_one_input_makes_the_log_say_is_one_finding(complaints: Complaints) -> None:
     assert asked(complaints, line(OLD), line(NEW), log=f"{OLD}\n{NEW}\n") == [line(OLD).top]
     assert asked(complaints, line(OLD), line(NEW)) == [] and len(complaints._store.found) == 1
+
+
+# --- causes
+
+
+def crash(cause: str, top: str = "go: panic: boom") -> Suspicion:
+    return Suspicion(Oracle.CRASH, f"the target is gone; {top}", "gone", cause=cause)
+
+
+def elsewhere(*cells: str) -> list[Batch]:
+    found = [by_key("amqp-0-9-1")[f"amqp-0-9-1/{cell}"] for cell in cells]
+    return [Batch([cell.input(0)], Position(), (Span(cell, range(1)),)) for cell in found]
+
+
+PLACES = elsewhere("C04/frame.size/channel", "C04/frame.size/header", "C09/order.twice/open")
+
+
+def test_a_known_cause_of_a_crash_is_counted_and_not_blamed_again(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+    assert len(asked(complaints, crash("go: nil in a.b"))) == 1
+    for batch in PLACES:
+        assert asked(complaints, crash("go: nil in a.b", "go: panic: other values"), batch=batch) == []
+    assert len(asked(complaints, crash("go: nil in c.d"), batch=PLACES[0])) == 1, "another cause is blamed"
+    (places,) = complaints.limit.repeats.values()
+    assert sum(places.values()) == len(PLACES)
+    assert len({found.cause for found in complaints._store.found}) == 2
+
+
+def test_a_crash_of_which_the_log_shows_no_place_is_blamed_in_each(complaints: Complaints) -> None:
+    for batch in PLACES:
+        assert len(asked(complaints, crash(""), batch=batch)) == 1
+
+
+def test_a_cell_in_which_a_known_cause_comes_again_and_again_is_stopped(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+    (batch,) = elsewhere("C04/frame.size/channel")
+    asked(complaints, crash("go: nil in a.b"))
+    asked(complaints, crash("go: nil in a.b"), batch=batch)
+    assert not complaints._tally.is_stopped(OTHER.key), "the rest of it may hold other causes"
+    asked(complaints, crash("go: nil in a.b"), batch=batch)
+    assert complaints._tally.is_stopped(OTHER.key)
+
+
+def test_one_cause_of_several_places_is_one(complaints: Complaints) -> None:
+    deviates = [
+        Suspicion(Oracle.CONFORMANCE, f"a/row: {how}", how, (batch.items[0].id,))
+        for how, batch in zip(("silence", "socket", "close 504"), PLACES, strict=True)
+    ]
+    for seen, batch in zip(deviates, PLACES, strict=True):
+        asked(complaints, seen, batch=batch)
+    rows = [found.to_json() for found in complaints._store.found]
+    assert len(rows) == 3 and len({row["signature"] for row in rows}) == 3
+    assert by_cause(rows) == [
+        {
+            "cause": rows[0]["cause"],
+            "words": "conformance: a/row",
+            "findings": [found.name for found in complaints._store.found],
+        }
+    ]
+
+
+def test_findings_of_an_older_version_are_causes_of_their_own() -> None:
+    rows = [{"oracle": "log", "signature": name, "top": "boom"} for name in "ab"]
+    assert [row["findings"] for row in by_cause(rows)] == [["log-a"], ["log-b"]]
 
 
 # --- batches of several families and states

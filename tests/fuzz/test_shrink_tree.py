@@ -116,7 +116,7 @@ def test_of_a_table_one_entry_is_left_and_of_its_value_what_is_needed() -> None:
     def has(octets: bytes) -> bool:
         return any(MARK in n.octets and "arguments.entries" in p for p, n in leaves(DIALECT, octets))
 
-    found, asked = smaller(item(DIALECT, octets), has, 120)
+    found, _ = smaller(item(DIALECT, octets), has, 120)
     text = [(p, n.octets) for p, n in leaves(DIALECT, found) if n.role is Role.TEXT and n.octets]
     assert [value for _, value in text] == [MARK], text
     assert len(octets) > 400 and len(found) == 20 + 1 + 1 + 4 + len(MARK)

@@ -10,13 +10,14 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
+from amqpspec.reports.campaign.causes import causes
 from amqpspec.reports.campaign.junit import write_junit
 from amqpspec.reports.campaign.load import load_campaign
 from amqpspec.reports.campaign.render import render_campaign
 from amqpspec.reports.campaign.rows import cell_of
-from amqpspec.reports.campaign.sarif import FINGERPRINT, sarif
+from amqpspec.reports.campaign.sarif import CAUSE, FINGERPRINT, sarif
 from amqpspec.reports.load import ReportError
-from tests.reports.campaigns import CELLS, DIALECT, FINDINGS, id_of, write_campaign
+from tests.reports.campaigns import CELLS, DIALECT, FINDINGS, finding, id_of, write_campaign
 
 XSD = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
 NAMES = {f"{row['oracle']}-{row['signature']}" for row in FINDINGS}
@@ -213,3 +214,67 @@ def test_a_lost_target_is_an_unsuccessful_execution(tmp_path: Path) -> None:
     for code, successful in ((0, True), (1, True), (3, False)):
         run = sarif(load_campaign(write_campaign(tmp_path, exit_code=code)))["runs"][0]
         assert run["invocations"][0]["executionSuccessful"] is successful
+
+
+# --- causes
+
+SAME = {"cause": "ca05e0000001", "cause_words": "go: nil in a.b | c"}
+VARIANTS = [
+    finding(
+        "crash",
+        f"dead0000000{n}",
+        status,
+        id_of("C04", "frame.size", state, n),
+        "gone",
+        steps=["41" * size],
+        **SAME,
+    )
+    for n, (status, state, size) in enumerate(
+        (("stable", "channel", 30), ("stable", "header", 12), ("lost", "channel", 4))
+    )
+]
+AGAIN = {"crash: go: nil in a.b | c": {"C09/open": 3}}
+
+
+@pytest.fixture
+def clustered(tmp_path: Path) -> Path:
+    return write_campaign(tmp_path, findings=[*VARIANTS, FINDINGS[0]], unblamed=AGAIN)
+
+
+def test_findings_of_one_cause_are_one_with_its_variants(clustered: Path) -> None:
+    found = causes(load_campaign(clustered))
+    assert [len(cause.variants) for cause in found if cause.id == SAME["cause"]] == [3]
+    (cause,) = [cause for cause in found if cause.id == SAME["cause"]]
+    assert cause.words == SAME["cause_words"] and cause.again == {"C09/open": "3"}
+    assert cause.first.signature == "dead00000001", "the smallest of those that happened each time"
+
+
+def test_a_cause_is_one_result_and_its_fingerprint(clustered: Path) -> None:
+    results = sarif(load_campaign(clustered))["runs"][0]["results"]
+    (result,) = [r for r in results if r["fingerprints"][CAUSE] == SAME["cause"]]
+    assert result["fingerprints"][FINGERPRINT] == "dead00000001" and len(result["relatedLocations"]) == 2
+    others = [r for r in results if r is not result]
+    assert all(r["fingerprints"][CAUSE] == r["fingerprints"][FINGERPRINT] for r in others)
+
+
+def test_each_cause_has_a_page_that_lists_its_variants(clustered: Path) -> None:
+    folder = render_campaign(clustered)["causes"]
+    page = (folder / f"{SAME['cause']}.md").read_text("utf-8")
+    assert page.startswith("# go: nil in a.b \\| c\n") and "C09/open (3)" in page
+    for row in VARIANTS:
+        assert f"findings/crash-{row['signature']}/finding.json" in page
+    assert len(list(folder.iterdir())) == len(causes(load_campaign(clustered)))
+
+
+def test_a_page_of_a_cause_that_is_none_any_more_goes(clustered: Path) -> None:
+    (folder := clustered / "causes").mkdir()
+    (folder / "0123.md").write_text("old", "utf-8")
+    render_campaign(clustered)
+    assert not (folder / "0123.md").exists()
+
+
+def test_the_page_has_a_section_for_each_cause(clustered: Path) -> None:
+    html = render_campaign(clustered)["campaign.html"].read_text("utf-8")
+    found = causes(load_campaign(clustered))
+    assert html.count('<section class="cause"') == len(found) < len(load_campaign(clustered).findings)
+    assert html.count("the same cause") == 2 and "3 variants; seen again" in html

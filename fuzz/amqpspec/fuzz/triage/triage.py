@@ -26,7 +26,7 @@ _SETTLE_S = 0.2
 _ALONE_FIRST = 3
 _SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
 _FEW_ASKS = 8
-"""How often an input may be tried to make it smaller: most where the oracle answers at once; a process may die later."""
+"""How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late."""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
