@@ -112,6 +112,16 @@ def test_a_known_cause_of_a_crash_is_counted_and_not_blamed_again(
     assert len({found.cause for found in complaints._store.found}) == 2
 
 
+def test_what_was_blamed_is_known_and_not_what_else_ended_the_target(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+    other = crash("go: nil in c.d")
+    monkeypatch.setattr(Told, "blame", lambda self, items, seen: Blame(Status.STABLE, other, items[0]))
+    complaints.take(Told(complaints._order.subject), BATCH, Check((crash("go: nil in a.b"),)))
+    assert not complaints.limit.allows(other) and complaints.limit.allows(crash("go: nil in a.b"))
+
+
 def test_a_crash_of_which_the_log_shows_no_place_is_blamed_in_each(complaints: Complaints) -> None:
     for batch in PLACES:
         assert len(asked(complaints, crash(""), batch=batch)) == 1

@@ -214,7 +214,8 @@ class Complaints:
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if blame.status is Status.STABLE and blame.item is not None:
-            self.limit.settled(seen)
+            # A batch may hold more than one thing that ends a target: what was blamed is known, not what was seen.
+            self.limit.settled(blame.suspicion)
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._leave_unconfirmed(seen)
             return None

@@ -63,7 +63,7 @@ class BlameLimit:
         """By cause, in which families and states it came again unblamed, and how often."""
         found: dict[str, dict[str, int]] = {}
         for (oracle, top, *place), count in self._again.items():
-            found.setdefault(f"{oracle}: {top}", {})["/".join(place)] = count
+            found.setdefault(f"{oracle}: {top}", {})["/".join(filter(None, place))] = count
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
@@ -67,4 +68,8 @@ def _steps(frames: Sequence[_Frame]) -> Steps:
 def _fewer_octets(search: Search) -> None:
     """Octets are left out, whatever they mean, and no size follows."""
     for at in reversed(range(len(search.best))):
-        fewest(search.best[at], lambda kept, at=at: search.step(at, bytes(kept)))
+        fewest(search.best[at], partial(_left_of, search, at))
+
+
+def _left_of(search: Search, at: int, kept: Sequence[int]) -> bool:
+    return search.step(at, bytes(kept))
