@@ -26,7 +26,7 @@ from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.triage.triage import Blame, Status, TargetLost, Triage
+from amqpspec.fuzz.triage.triage import Blame, OutOfTime, Status, TargetLost, Triage
 
 OTHER = by_key("amqp-0-9-1")["amqp-0-9-1/C04/frame.size/channel"]
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
@@ -231,7 +231,7 @@ class Slow(Told):
 def test_behind_much_blame_suspicions_wait_each_cause_once(complaints: Complaints) -> None:
     triage = Slow(complaints)
     complaints.take(triage, BATCH, Check((line(OLD),)))
-    assert not complaints.deferred.is_due and not complaints.concerns(BATCH, Check((line(NEW),)))
+    assert not complaints.deferred.is_due(Oracle.LOG) and not complaints.concerns(BATCH, Check((line(NEW),)))
     for batch in (BATCH, MIXED, BATCH):
         complaints.take(triage, batch, Check((line(NEW),)))
     assert triage.asked == [line(OLD).top] and len(complaints.deferred) == 1
@@ -255,6 +255,29 @@ def test_what_waits_at_the_end_is_a_finding_and_waits_on_in_the_next_part(compla
     assert found.status is Status.UNBLAMED and not complaints.unfinished
     ((batch, again),) = Deferred(60.0, 0.3, json.loads(json.dumps(complaints.deferred.to_json())))
     assert again == seen and [item.id for item in batch.items] == [item.id for item in BATCH.items]
+
+
+def test_a_late_answer_waits_behind_all_others_until_the_budget_nears_its_end() -> None:
+    slow = Suspicion(Oracle.LATE, "late answer", "late", (CELL.input(1).id,))
+    early, closing = Deferred(1e9, 0.3), Deferred(1e9, 0.3)
+    for deferred in (early, closing):
+        assert deferred.put(BATCH, slow) and deferred.put(BATCH, line(OLD))
+    assert early.take()[1] == line(OLD) and not early.has_due
+    closing.is_closing = True
+    assert [closing.take()[1], closing.take()[1]] == [slow, line(OLD)]
+    assert Deferred(1e9, 1.0).is_due(Oracle.LATE), "where blame may take all the time, nothing waits"
+
+
+def test_what_is_cut_short_waits_on(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_late(*args: object) -> Blame:
+        raise OutOfTime
+
+    triage = Slow(complaints)
+    monkeypatch.setattr(triage, "blame", too_late)
+    complaints.deferred.put(BATCH, line(OLD))
+    complaints.follow_deferred(triage)
+    assert complaints.unfinished and [seen for _, seen in complaints.deferred] == [line(OLD)]
+    assert not complaints._store.found, "it is a finding once, at the end"
 
 
 def test_what_cannot_be_made_again_waits_no_more() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key, cells
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles import monitor as monitor_module
-from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, late, obedience
+from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.lateness import Moments, late
 from amqpspec.fuzz.oracles.log import LogWatch, complaints
 from amqpspec.fuzz.oracles.monitor import Monitor, Usual
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge
@@ -75,9 +78,44 @@ def test_what_was_not_reached_or_may_be_legal_is_not_judged() -> None:
 def test_a_late_answer_names_the_slowest_first() -> None:
     item, other = must_be_refused(), cells("amqp-0-9-1")[0].input(0)
     results = [came(item, None, latency_s=0.7), came(other, None, latency_s=0.9)]
-    (seen,) = late(results, 0.5)
-    assert seen.inputs == (other.id, item.id)
-    assert not list(late(results, 1.0))
+    (seen,) = late(results, 0.5, Moments())
+    assert seen.inputs == (other.id, item.id) and "actual 0.90 s" in seen.detail
+    assert not list(late(results, 1.0, Moments()))
+
+
+def waited(item: FuzzInput, since_s: float, until_s: float) -> InputResult:
+    """An input that was sent at one moment and answered at another one."""
+    timing = Timing(until_s - since_s, 0.1, answered_s=until_s)
+    return InputResult(item, True, (), None, End.OPEN, timing, 10, 10)
+
+
+def suspected(results: Sequence[InputResult]) -> list[InputId]:
+    moments = Moments()
+    moments.learn(results)
+    return [id for seen in late(results, 0.5, moments) for id in seen.inputs]
+
+
+def test_nobody_is_late_where_all_wait_alike() -> None:
+    items = list(islice(chain.from_iterable(cells("amqp-0-9-1")), 16))
+    queue = [waited(item, 100.0, 100.0 + 0.08 * place) for place, item in enumerate(items, 1)]
+    assert queue[-1].timing.latency_s == pytest.approx(1.28) and not suspected(queue)
+    assert suspected(queue[-1:]) == [items[-1].id]
+
+
+def test_who_holds_a_target_up_is_late_and_those_behind_are_not() -> None:
+    items = list(islice(chain.from_iterable(cells("amqp-0-9-1")), 16))
+    quick = [waited(item, 100.0, 100.01 + 0.001 * place) for place, item in enumerate(items[:8])]
+    culprit = waited(items[8], 100.0, 103.0)
+    behind = [waited(item, 100.02, 103.001 + 0.001 * place) for place, item in enumerate(items[9:])]
+    assert suspected([*quick, culprit, *behind])[0] == items[8].id
+    assert items[-1].id not in suspected([*quick, culprit, *behind])
+    assert suspected([*quick, culprit]) == [items[8].id]
+
+
+def test_a_slow_step_on_the_way_is_late_as_well() -> None:
+    item = must_be_refused()
+    slow = InputResult(item, True, (), None, End.OPEN, Timing(0.01, 2.0, 1.5, 10.0, 9.0), 10, 10)
+    assert suspected([slow]) == [item.id]
 
 
 def test_a_zombie_is_gone() -> None:

@@ -92,7 +92,7 @@ class BatchRunner:
     def catch_up(self) -> None:
         """Follow suspicions that were put off, as long as blame may take time."""
         deferred = self._complaints.deferred
-        while len(deferred) and deferred.is_due and not self.is_over:
+        while deferred.has_due and not (self.is_over or self._complaints.unfinished):
             self._sender.finish()
             self._take_belated(None)
             self._complaints.follow_deferred(self._triage)

@@ -127,8 +127,8 @@ class Campaign:
         self._complaints.deferred.is_closing = True
         runner.catch_up()
         runner.finish()
-        late = self._clock.is_spent or self._complaints.unfinished
-        self.ended = SPENT if late and batch is not None else "all done"
+        late = self._complaints.unfinished or (self._clock.is_spent and batch is not None)
+        self.ended = SPENT if late else "all done"
 
     @property
     def _is_randoms_turn(self) -> bool:

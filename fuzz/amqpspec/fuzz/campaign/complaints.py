@@ -77,7 +77,7 @@ class Complaints:
         if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
         new = self.known[_key(batch, seen)] < _limit(batch, seen) and self.limit.allows(seen)
-        return (new and self.deferred.is_due) or seen.oracle in SPOILS
+        return (new and self.deferred.is_due(seen.oracle)) or seen.oracle in SPOILS
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
@@ -100,10 +100,23 @@ class Complaints:
             triage.renew()
 
     def follow_deferred(self, triage: Triage) -> None:
-        """The suspicion that has waited longest, to its end. Raises TargetLost, JournalError."""
+        """The suspicion that has waited longest, to its end; if that is cut short, it waits on.
+
+        Raises TargetLost, JournalError.
+        """
         batch, seen = self.deferred.take()
         self._open, single = [seen], seen.oracle in _OF_ONE_INPUT
-        self._follow(triage, batch, [] if single else [seen], [seen] if single else [])
+        try:
+            self._each(triage, batch, [] if single else [seen], [seen] if single else [])
+        except (OutOfTime, KeyboardInterrupt) as how:
+            self.unfinished = True
+            if self._open:
+                self.deferred.put(batch, seen)
+            if isinstance(how, KeyboardInterrupt):
+                raise
+        except TargetLost:
+            self.leave(batch, self._open, once_more=False)
+            raise
 
     def leave_deferred(self) -> None:
         """What still waits is a finding as it is; a resumed campaign goes on with it."""
@@ -113,18 +126,23 @@ class Complaints:
     def _follow(
         self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
     ) -> None:
-        """Each complaint to its end. Raises TargetLost, JournalError."""
+        """Each complaint to its end; if that is cut short, the rest are findings. Raises TargetLost, JournalError."""
         try:
-            if whole:
-                self._of_a_whole(triage, batch, whole)
-            for suspicion in single:
-                if not self.done:
-                    self._suspect(triage, batch, suspicion)
+            self._each(triage, batch, whole, single)
         except OutOfTime:
             self.leave(batch, self._open)
         except (TargetLost, KeyboardInterrupt) as how:
             self.leave(batch, self._open, once_more=isinstance(how, KeyboardInterrupt))
             raise
+
+    def _each(
+        self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
+    ) -> None:
+        if whole:
+            self._of_a_whole(triage, batch, whole)
+        for suspicion in single:
+            if not self.done:
+                self._suspect(triage, batch, suspicion)
 
     def _kept_octets(self, batch: Batch, check: Check) -> int:
         """What the target holds more than before, as long as nobody is blamed for it."""
@@ -202,7 +220,11 @@ class Complaints:
         if not self.limit.allows(seen):
             self._again(triage, batch, seen)
             return None
-        if seen.oracle not in SPOILS and not self.deferred.is_due and self.deferred.put(batch, seen):
+        if (
+            seen.oracle not in SPOILS
+            and not self.deferred.is_due(seen.oracle)
+            and self.deferred.put(batch, seen)
+        ):
             return None
         begun_s = now_s()
         try:

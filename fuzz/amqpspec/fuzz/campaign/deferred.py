@@ -29,7 +29,7 @@ Key = tuple[str, ...]
 class Deferred:
     """Suspicions by their cause as far as it is known, each with its batch.
 
-    ``budget_s`` is the time of this part, ``share`` how much of it blame may take early.
+    ``budget_s`` is the time of this part, ``share`` how much of it blame may take early; with all of it nothing waits.
 
     ``is_closing``: nothing more is sent, so that blame has all the time that is left.
     """
@@ -48,11 +48,17 @@ class Deferred:
         return len(self._waiting)
 
     @property
-    def is_due(self) -> bool:
-        """Whether blame may take time now."""
+    def has_due(self) -> bool:
+        """Whether a suspicion waits whose blame may take time now."""
+        return any(self.is_due(seen.oracle) for _, seen in self)
+
+    def is_due(self, oracle: Oracle) -> bool:
+        """Whether blame may take time now. A late answer, which a busy machine causes first, waits longest."""
         passed_s = now_s() - self._begun_s
-        late = self.is_closing or passed_s >= _SENDING * self._budget_s
-        return late or (self._share > 0 and self._spent_s <= max(_AT_ONCE_S, self._share * passed_s))
+        if self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0:
+            return True
+        has_time = self._share > 0 and self._spent_s <= max(_AT_ONCE_S, self._share * passed_s)
+        return has_time and oracle is not Oracle.LATE
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -75,8 +81,10 @@ class Deferred:
         return iter(list(self._waiting.values()))
 
     def take(self) -> tuple[Batch, Suspicion]:
-        """The one that has waited longest."""
-        return self._waiting.pop(next(iter(self._waiting)))
+        """The one that has waited longest of those that are due."""
+        return self._waiting.pop(
+            next(key for key, (_, seen) in self._waiting.items() if self.is_due(seen.oracle))
+        )
 
     def to_json(self) -> list[dict[str, Any]]:
         """What ``saved`` takes."""

@@ -75,7 +75,7 @@ class Conversation:
         self.out = bytearray()
         self._since_s = self._begun_s = self._moved_s = now_s
         self._sent_s: float | None = None
-        self._way_took_s = self._slowest_s = 0.0
+        self._way_took_s = self._slowest_s = self._slowest_until_s = self._answered_s = 0.0
         self._until_s = now_s + tempo.way_s
         self._looked = False
         self._arrivals: list[str] = []
@@ -221,7 +221,8 @@ class Conversation:
             self._finish(End.OPEN, False, f"{said.refusal.scope} {said.refusal.code} for {self._waited}")
         elif self._waiting and said.name == self._waiting[0]:
             del self._waiting[0]
-            self._slowest_s = max(self._slowest_s, now_s - self._since_s)
+            if now_s - self._since_s > self._slowest_s:
+                self._slowest_s, self._slowest_until_s = now_s - self._since_s, now_s
             self._since_s = now_s
             if not self._waiting:
                 self._go_on(now_s)
@@ -301,6 +302,7 @@ class Conversation:
             self._arrivals.append(said.name)
         if self._latency_s is None:
             self._latency_s = max(0.0, now_s - (self._sent_s if self._sent_s is not None else now_s))
+            self._answered_s = now_s
 
     def _settled(self, now_s: float, sent_s: float) -> None:
         """Nothing came for a while: look longer where something may yet come, go on, or leave it at that."""
@@ -333,9 +335,8 @@ class Conversation:
         if refused is not None:
             octets = follow_up.farewell(refused, self._values) + octets
         self._follow_up, self._stage = follow_up, _Stage.FOLLOW_UP
-        if (
-            self._latency_s is None
-        ):  # what comes from now on answers the new question: the silence before was no delay
+        if self._latency_s is None:
+            # What comes from now on answers the new question: the silence before was no delay.
             self._sent_s = now_s
         self._say(octets, now_s)
         self._until_s = now_s + self._ask_s
@@ -386,7 +387,8 @@ class Conversation:
         follow_up = self._follow_up
         self.result = InputResult(
             self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
-            end, Timing(self._latency_s, self._way_took_s, self._slowest_s), self._sent_octets, self._received_octets,
+            end, Timing(self._latency_s, self._way_took_s, self._slowest_s, self._answered_s, self._slowest_until_s),
+            self._sent_octets, self._received_octets,
             why, follow_up.obedience if follow_up is not None else Obedience.NOT_ASKED,
             follow_up.complaint if follow_up is not None else "",
             f"{self._astray.name} on channel {self._astray.channel}" if self._astray is not None else "",

@@ -35,11 +35,16 @@ class Obedience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Times in seconds: from the last octet of the input to the first answer (None: none came), and of the way."""
+    """Times in seconds: from the last octet of the input to the first answer (None: none came), and of the way.
+
+    ``answered_s`` and ``slowest_step_until_s`` are when these waits ended, on the monotonic clock.
+    """
 
     latency_s: float | None
     way_s: float
     slowest_step_s: float = 0.0
+    answered_s: float = 0.0
+    slowest_step_until_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Oracles over single answers: the refusal that the ledger demands, answers that are late, astray, or not given.
+"""Oracles over single answers: the refusal that the ledger demands, answers that are astray, or not given.
 
 Knows: expectations, results. Must not know: processes, logs.
 """
@@ -12,8 +12,6 @@ from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.spec.dialects import load_dialect, widest
 from amqpspec.spec.model import Refusal
-
-LATE_FACTOR = 12
 
 
 def keeps(expected: Expectation, actual: Refusal | None) -> bool:
@@ -63,13 +61,3 @@ def astray(results: Iterable[InputResult]) -> Iterator[Suspicion]:
         yield Suspicion(
             Oracle.LEAK, "answer on a channel that was not used", detail, tuple(o.item.id for o in found)
         )
-
-
-def late(results: Iterable[InputResult], limit_s: float) -> Iterator[Suspicion]:
-    """The slowest first answer beyond the limit, suspected of all inputs that had to wait so long."""
-    slow = [o for o in results if (o.timing.latency_s or 0.0) > limit_s or o.timing.slowest_step_s > limit_s]
-    if slow:
-        worst_s = max(max(o.timing.latency_s or 0.0, o.timing.slowest_step_s) for o in slow)
-        slow.sort(key=lambda o: -(o.timing.latency_s or 0.0))
-        detail = f"expected an answer within {limit_s:.2f} s, actual {worst_s:.2f} s"
-        yield Suspicion(Oracle.LATE, "late answer", detail, tuple(o.item.id for o in slow))

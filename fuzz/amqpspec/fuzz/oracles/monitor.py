@@ -16,8 +16,9 @@ from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
+from amqpspec.fuzz.oracles.answers import astray, conformance, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.lateness import Moments, Wait, late
 from amqpspec.fuzz.oracles.log import LogWatch, complaints, last_complaint
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
@@ -30,7 +31,7 @@ _DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
 _LOST = "canary connection lost"
 """A target on its way out may reset it first; then it is looked at once more."""
 _KEPT = 64
-_LATE_S = 0.5
+_LATE_S, _LATE_FACTOR = 0.5, 12
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
 """Of one input as long as no batch was clean: the most and the least that is granted, whatever a greeting costs."""
 _MEMORY_OCTETS = 256 << 20
@@ -84,7 +85,7 @@ class Usual:
     @property
     def late_s(self) -> float:
         """Beyond which an answer is late."""
-        return max(_LATE_S, LATE_FACTOR * (median(self.latency_s) if self.latency_s else 0.0))
+        return max(_LATE_S, _LATE_FACTOR * (median(self.latency_s) if self.latency_s else 0.0))
 
 
 class Monitor:
@@ -97,7 +98,7 @@ class Monitor:
         self, subject: Subject, allowance: Allowance | None = None, without: frozenset[Oracle] = frozenset()
     ) -> None:
         self.subject, self.allowance, self.without = subject, allowance or Allowance(), without
-        self.usual, self.wait = Usual(), pause
+        self.usual, self.moments, self.wait = Usual(), Moments(), pause
         self.hang_s = subject.hang_s * subject.patience
         self._canaries = Canaries(subject)
         if not self._asks(Oracle.CANARY, Oracle.LEAK):
@@ -150,6 +151,7 @@ class Monitor:
         """
         if settle_s:
             pause(settle_s)
+        self.moments.learn(results)
         fatal = None
         if self._asks(Oracle.CRASH, Oracle.HANG):
             fatal = self._dies(results) if dying else self._fatal(results)
@@ -179,6 +181,7 @@ class Monitor:
 
     def belated(self, results: Sequence[InputResult]) -> Check:
         """What the answers say of inputs of an earlier batch; everything else was asked after that one."""
+        self.moments.learn(results)
         return Check(self._sorted(self._of_answers(results)))
 
     def glance(self, within_s: float) -> tuple[Suspicion, ...]:
@@ -303,14 +306,14 @@ class Monitor:
         except Unanswered as reason:
             return [Suspicion(Oracle.CANARY, _LOST, str(reason))]
         took_s = max(self._took_s, now_s() - begun_s)
-        if took_s > self.usual.late_s + _LATE_S:
+        if took_s > self.usual.late_s + _LATE_S and not self.moments.explain(Wait(took_s, now_s())):
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
             found.append(Suspicion(Oracle.LATE, "late answer", detail))
         return found
 
     def _of_answers(self, results: Sequence[InputResult]) -> list[Suspicion]:
         said = conformance(results) if self._asks(Oracle.CONFORMANCE) else ()
-        return [*astray(results), *obedience(results), *late(results, self.usual.late_s), *said]
+        return [*astray(results), *obedience(results), *late(results, self.usual.late_s, self.moments), *said]
 
     def _sorted(self, found: Sequence[Suspicion]) -> tuple[Suspicion, ...]:
         """Those that are asked for, the worst first."""

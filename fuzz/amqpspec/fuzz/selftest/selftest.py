@@ -175,7 +175,7 @@ def selftest(
 def clean(dialect: str, folder: Path, budget_s: float) -> Clean:
     """A campaign where there is nothing to find."""
     with SeededBroker(None, folder, dialect) as broker:
-        campaign = _whole(CampaignOrder(broker.subject(), folder, budget_s, patterns=CELLS))
+        campaign = _whole(CampaignOrder(broker.subject(), folder, budget_s, patterns=CELLS, blame_share=1.0))
     tally = campaign.progress.tally
     return Clean(dialect, tally.inputs, tally.unconfirmed, tuple(campaign.progress.findings))
 
@@ -185,6 +185,7 @@ def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: f
     with SeededBroker(defect, folder) as broker:
         order = CampaignOrder(
             broker.subject(), folder, budget_s, patterns=tuple(cells), mutate=False, smaller=False,
+            blame_share=1.0,
             stop_when=lambda finding: finding.suspicion.oracle is defect.oracle,
         )  # fmt: skip
         campaign = _whole(order)

@@ -227,7 +227,8 @@ class Triage:
     def _tempo_for(self, oracle: Oracle, *, patient: bool) -> Tempo:
         if oracle not in _OF_ONE_CONNECTION:
             return self._tempo.hasty
-        return self._tempo.patient if patient else self._tempo
+        # That an answer is late shows without more patience.
+        return self._tempo.patient if patient and oracle is not Oracle.LATE else self._tempo
 
     def _ready(self) -> None:
         try:
