@@ -21,6 +21,7 @@ from amqpspec.fuzz.judge.judge import JudgePart
 from amqpspec.fuzz.oracles.part import OraclesPart
 from amqpspec.fuzz.parts import loaded_driver
 from amqpspec.fuzz.selftest.part import SelftestPart
+from amqpspec.fuzz.sequences.part import SequencesPart
 from amqpspec.fuzz.states.part import StatesPart
 from amqpspec.fuzz.triage.part import TriagePart
 
@@ -37,6 +38,7 @@ class FuzzDriver(
     InteropPart,
     SelftestPart,
     ClientsPart,
+    SequencesPart,
     Protocol,
 ):
     """A dialect, as the fuzzer knows it."""

@@ -30,9 +30,11 @@ from amqpspec.fuzz.methods.server_places import server_places
 from amqpspec.fuzz.methods.turns import FACTS, TURNS
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
+from amqpspec.fuzz.sequences.part import World
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
+from amqpspec.peer.context import Context
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.methods.codec import Codec, codec_for
@@ -180,6 +182,21 @@ class MethodsDriver(FuzzDriver):
     def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> MethodsCanary:
         """Exclusive queues."""
         return MethodsCanary(subject, values, number, listens=listens)
+
+    # --- sequences
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """Where there is a fetch and a rejection of several messages, as programs need them."""
+        from amqpspec.fuzz.methods.sequences.world import VERBS
+
+        return VERBS if {"basic.nack", "confirm.select"} <= set(self.tables.methods) else ()
+
+    def world(self, context: Context) -> World:
+        """Connections, channels and queues."""
+        from amqpspec.fuzz.methods.sequences.world import MethodsWorld
+
+        return MethodsWorld(context)
 
     # --- findings, other tools, self-test
 

@@ -1,0 +1,54 @@
+"""What sequences ask a driver: a world in which programs run.
+
+Knows: the questions. Must not know: any dialect's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from amqpspec.fuzz.parts import Part, loaded_driver
+from amqpspec.fuzz.sequences.step import Step
+from amqpspec.peer.context import Context
+
+
+class World(Protocol):
+    """One target as one program meets it, with the model of what it holds."""
+
+    def options(self, verb: str) -> Sequence[Step]:
+        """The steps of a verb that can come next, the simplest first."""
+        ...
+
+    def take(self, step: Step) -> None:
+        """Take a step, and wait for all that is owed then; raises Violation."""
+        ...
+
+    def finish(self) -> None:
+        """End all connections and compare what is left with the model; raises Violation."""
+        ...
+
+    def give_up(self) -> None:
+        """Leave, and delete what the program made, as far as the target allows it."""
+        ...
+
+
+class SequencesPart(Part, Protocol):
+    """``verbs`` are the words of programs, the simplest first; those that stand several times are chosen more often."""
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """None: there are no programs."""
+        return ()
+
+    def world(self, context: Context) -> World:
+        """A world on a target; only asked where there are verbs."""
+        raise NotImplementedError
+
+
+def sequences_part(dialect_id: str) -> SequencesPart:
+    """What a dialect's driver says about sequences."""
+    return cast(SequencesPart, loaded_driver(dialect_id))
+
+
+Begin = Callable[[], World]
