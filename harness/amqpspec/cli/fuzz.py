@@ -22,7 +22,7 @@ from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
-_MODES = ("differential",)
+_MODES = ("differential", "sequences")
 """Verbs that can also be written as options: ``fuzz --differential A B``."""
 _OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
@@ -65,6 +65,10 @@ class _Fuzz(click.Group):
             from amqpspec.cli.fuzz_differential import differential
 
             return differential
+        if name == "sequences":
+            from amqpspec.cli.fuzz_sequences import sequences
+
+            return sequences
         if name == "report":
             from amqpspec.cli.fuzz_report import report
 
@@ -127,7 +131,8 @@ def fuzz(
 
     ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``), ``amqpspec fuzz --client COMMAND``
     one against a client library (see ``amqpspec fuzz clients --help``), and ``amqpspec fuzz --differential TARGET
-    TARGET…`` compares targets (see ``amqpspec fuzz differential --help``).
+    TARGET…`` compares targets (see ``amqpspec fuzz differential --help``), ``amqpspec fuzz --sequences URL`` runs
+    programs over several connections (see ``amqpspec fuzz sequences --help``).
     """
     if context.invoked_subcommand is not None:
         return

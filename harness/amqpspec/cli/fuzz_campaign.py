@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -24,7 +21,9 @@ from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
+from amqpspec.cli.fuzz_sequences import replay_sequence
 from amqpspec.cli.fuzz_subject import subject_of
+from amqpspec.cli.fuzz_target import target_of, terminable
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import BATCH, CampaignOrder
 from amqpspec.fuzz.campaign.report import one_line, what
@@ -35,15 +34,12 @@ from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.selftest.process import SEEDED, SeededBroker
+from amqpspec.fuzz.sequences.finding import is_sequence
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.fuzz.triage.triage import Status, Triage
 from amqpspec.reports.text import visible
-from amqpspec.run.detect import detect
-from amqpspec.run.driver import ProbeFailed
 from amqpspec.run.results import Exit
-from amqpspec.spec.dialects import deployed_as
-from amqpspec.target.config import ConfigError, Target
-from amqpspec.target.find import find_target
+from amqpspec.target.config import ConfigError
 from amqpspec.target.known.memory import limit_in_force_mib
 from amqpspec.target.live import live
 
@@ -205,6 +201,8 @@ def replay(
 
     FOLDER is a finding. An ID, or OCTETS with --state, is sent once to URL or --target and judged by every oracle.
     """
+    if is_sequence(Path(what)):
+        replay_sequence(Path(what), url, name, as_json, options)
     if state is not None or what.startswith("g:"):
         _replay_one(what, url, name, state, oracles, as_json, options)
     with one_line_errors(), terminable():
@@ -261,25 +259,6 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
         yield subject_of(running, options)
 
 
-# --- the target
-
-
-def target_of(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
-    """The target that was named, in the dialect that it is to be spoken to."""
-    target = find_target(url or name or "", options["targets_file"])
-    if options["dialect"]:
-        return replace(target, dialect=options["dialect"])
-    if url is not None and target.url is not None:
-        check_scope(target.url.host, options["scope"])
-        found = detect(target)
-        if found.amiss:
-            raise ProbeFailed(f"{target.name}: {found.amiss}")
-        target = replace(target, dialect=found.dialect)
-    if target.broker != "reference" and deployed_as(target.dialect) in deployed_dialects():
-        return replace(target, dialect=str(deployed_as(target.dialect)))
-    return target
-
-
 # --- what is said
 
 
@@ -331,17 +310,3 @@ def _check_place(order: CampaignOrder) -> None:
     """A folder that holds a campaign is not written over."""
     if not order.resume and (order.out / "journal.jsonl").exists():
         raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume continues it")
-
-
-@contextmanager
-def terminable() -> Iterator[None]:
-    """TERM ends like an interrupt from the keyboard: what was found is written down."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

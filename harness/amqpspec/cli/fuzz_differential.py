@@ -14,9 +14,9 @@ from typing import Any
 import click
 
 from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
-from amqpspec.cli.fuzz_campaign import target_of, terminable
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_subject import subject_of
+from amqpspec.cli.fuzz_target import target_of, terminable
 from amqpspec.fuzz.differential.comparison import Comparison, compare
 from amqpspec.fuzz.differential.report import to_json
 from amqpspec.fuzz.differential.tally import Kind

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from amqpspec.cli.common import one_line_errors, seconds_of
-from amqpspec.cli.fuzz_campaign import terminable
+from amqpspec.cli.fuzz_target import terminable
 from amqpspec.run.results import Exit
 
 

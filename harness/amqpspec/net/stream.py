@@ -11,6 +11,7 @@ from __future__ import annotations
 import selectors
 import socket
 import ssl
+import struct
 import time
 from collections import deque
 from contextlib import suppress
@@ -22,6 +23,8 @@ from amqpspec.wire.transport import StreamEnd, StreamEnded
 READ_OCTETS = 65536
 _BACKLOG_OCTETS = 4 << 20
 _SEND_PATIENCE_S = 10.0
+_RESET = struct.pack("ii", 1, 0)
+"""Linger for no time at all: closing discards what waits and sends RST."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,13 @@ class Stream:
         with suppress(ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError, ValueError):
             tls.unwrap()
             self._end = self._end or StreamEnd.FIN
+
+    def reset(self) -> None:
+        """End the connection by a reset, whatever was not sent yet."""
+        if not self._closed:
+            with suppress(OSError):
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self.close()
 
     def close(self) -> None:
         """Close the socket."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
 from amqpspec.net.dial import dial
-from amqpspec.net.stream import ConnectError, Endpoint
+from amqpspec.net.stream import ConnectError, Endpoint, Stream
 from amqpspec.peer.context import BudgetSpent
 from amqpspec.record.transcript import Transcript
 from amqpspec.wire.errors import WireError
@@ -145,6 +145,13 @@ class RecordedStream:
             self._transcript.octets(monotonic_ns(), self._number, "out", last)
         self.note("write side shut")
         self._stream.half_close(last)
+
+    def reset(self) -> None:
+        """End the stream by a reset where it can be, else close it."""
+        self.note("reset")
+        if isinstance(self._stream, Stream):
+            self._stream.reset()
+        self.close()
 
     def close(self) -> None:
         """Close the stream."""

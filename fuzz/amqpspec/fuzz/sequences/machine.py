@@ -19,7 +19,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from amqpspec.fuzz.sequences.part import Begin, World
-from amqpspec.fuzz.sequences.step import Program, Step, Violation
+from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation
 
 _CHOICES = 10_000
 _SHRINK_TRIES = 200
@@ -29,17 +29,11 @@ class _Halt(BaseException):
     """Ends the search at once; no Exception, which hypothesis would take for a failing example."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A program and what the target did at its end."""
-
-    program: Program
-    violation: Violation
-
-
 @dataclass(slots=True)
 class Search:
     """Programs until one violates the model in a way that is not ``known``, or ``is_over``.
+
+    ``tried`` counts programs until then, without those that shrink it; ``again`` are known violations that were seen.
 
     ``begin`` makes a world; raises OSError or another error of the target, which ends the search.
     """
@@ -50,7 +44,7 @@ class Search:
     is_over: Callable[[], bool] = lambda: False
     shrinks: bool = True
     smallest: Found | None = None
-    programs: int = 0
+    tried: int = 0
     steps: int = 0
     again: list[str] = field(default_factory=list)
     _tries: int = 0
@@ -76,7 +70,7 @@ class Search:
             self._tries += 1
         if self.is_over() or self._tries > _SHRINK_TRIES:
             raise _Halt
-        self.programs += 1
+        self.tried += self.smallest is None
         world: World = self.guarded(self.begin)
         return world
 
@@ -119,7 +113,7 @@ class _Machine(RuleBasedStateMachine):
         options = offers[verb % len(offers)]
         step = options[choice % len(options)]
         self.program.append(step)
-        self.search.steps += 1
+        self.search.steps += self.search.smallest is None
         self._judged(lambda world: world.take(step))
 
     def teardown(self) -> None:

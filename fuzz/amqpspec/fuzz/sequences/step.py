@@ -45,6 +45,14 @@ class Violation(Exception):
         self.kind, self.expected, self.actual = kind, expected, actual
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A program and what the target did at its end."""
+
+    program: Program
+    violation: Violation
+
+
 def script(steps: Sequence[Step], violation: Violation | None = None) -> str:
     """A program as lines of text, with what came of it."""
     lines = [f"{number:3}  {step}" for number, step in enumerate(steps, start=1)]

@@ -20,8 +20,8 @@ PLAIN, CONFIRM, TX = "plain", "confirm", "tx"
 class Copy:
     """A message in one queue. ``seen`` is whether it was delivered before, None where that is unknown.
 
-    ``fresh``: it was never given back, so that its ``place`` in the order of the queue is known. ``refused`` are channels
-    that gave it back: a target need not deliver it to them again (0-9-1 basic.reject).
+    ``fresh``: it was never given back, so that its ``place`` in the order of the queue is known. ``refused`` are the
+    channels that gave it back: a target need not deliver it to them again (0-9-1 basic.reject).
     """
 
     number: int
@@ -236,7 +236,9 @@ class Books:
         copy = self.taken(consumer.queue, body, redelivered=redelivered)
         if copy.fresh and copy.place < consumer.last:
             raise Violation(
-                "delivered out of order", "messages in the order of the queue", f"m{copy.number} behind a later one"
+                "delivered out of order",
+                "messages in the order of the queue",
+                f"m{copy.number} behind a later one",
             )
         consumer.last = max(consumer.last, copy.place) if copy.fresh else consumer.last
         self.hold(channel, tag, copy, no_ack=consumer.no_ack)

@@ -22,8 +22,9 @@ _OFTEN = {
     "consume": 3,
     "ack": 4,
     "nack": 3,
-    "tx": 2,
+    "tx": 3,
     "commit": 3,
+    "rollback": 3,
     "purge": 2,
 }
 VERBS = tuple(verb for verb in _TABLE for _ in range(_OFTEN.get(verb, 1)))

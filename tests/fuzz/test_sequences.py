@@ -1,0 +1,174 @@
+"""``fuzz --sequences``: a clean broker violates nothing, seeded faults are found, and a finding can be run again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from amqpspec.cli.fuzz_sequences import with_programs
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.driver import fuzz_driver
+from amqpspec.fuzz.sequences.machine import Search, prune, run_program
+from amqpspec.fuzz.sequences.part import Begin
+from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation, script
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.memory import Conditions, MemoryTarget
+from amqpspec.spec.dialects import runnable_dialects
+
+METHODS = "amqp-0-9-1"
+PROGRAMS, STEPS = 40, 30
+ONE_KIND = "redelivered-forgotten-on-requeue"
+"""A fault that is seen at once, and in one way only."""
+
+
+class InMemory:
+    """A world on a broker of its own, which ends with it."""
+
+    def __init__(self, dialect: str, faults: tuple[str, ...]) -> None:
+        self._target = MemoryTarget(dialect, Conditions(faults=faults))
+        self._world = fuzz_driver(dialect).world(self._target.context(tag="seq"))
+        self.options, self.take, self.finish = self._world.options, self._world.take, self._world.finish
+
+    def give_up(self) -> None:
+        self._world.give_up()
+        self._target.close()
+
+
+def begin_of(dialect: str, *faults: str) -> Begin:
+    """Worlds on brokers in memory."""
+    return lambda: InMemory(dialect, faults)
+
+
+def search_of(dialect: str, *faults: str, shrinks: bool = True) -> Search:
+    return Search(begin_of(dialect, *faults), fuzz_driver(dialect).verbs, shrinks=shrinks)
+
+
+@pytest.mark.parametrize("dialect", with_programs())
+@pytest.mark.parametrize("seed", range(4))
+def test_a_clean_broker_violates_nothing(dialect: str, seed: int) -> None:
+    search = search_of(dialect)
+    found = search.run(seed, PROGRAMS, STEPS)
+    assert found is None, script(found.program, found.violation)
+    assert search.tried >= PROGRAMS and search.steps > PROGRAMS
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("confirm-before-enqueue", "too few messages in a queue"),
+        ("publish-visible-before-commit", "too many messages in a queue"),
+        ("exclusive-queue-outlives-connection", "exclusive queue outlives its connection"),
+        ("redelivered-forgotten-on-requeue", "redelivered is false"),
+        ("last-in-first-out", "out of order"),
+        ("unacked-lost-with-channel", ""),
+        ("purge-drops-unacked", ""),
+        ("rollback-commits", "too many messages in a queue"),
+    ],
+)
+def test_a_seeded_fault_is_found_within_a_few_programs(fault: str, kind: str) -> None:
+    found = search_of(METHODS, fault, shrinks=False).run(1, PROGRAMS, STEPS)
+    assert found is not None and kind in found.violation.kind
+    smallest = prune(begin_of(METHODS, fault), found, lambda: False)
+    assert len(smallest.program) <= 12
+    # The smallest program is one that the model allows, and a clean broker takes it.
+    assert run_program(begin_of(METHODS), smallest.program) is None
+
+
+def test_the_seed_decides_what_is_found_and_hypothesis_shrinks_it() -> None:
+    first, second = (search_of(METHODS, ONE_KIND).run(3, PROGRAMS, STEPS) for _ in range(2))
+    raw = search_of(METHODS, ONE_KIND, shrinks=False).run(3, PROGRAMS, STEPS)
+    assert first is not None and second is not None and raw is not None
+    assert first.program == second.program and len(first.program) <= len(raw.program)
+
+
+def test_a_known_kind_is_counted_and_not_reported() -> None:
+    search = search_of(METHODS, ONE_KIND, shrinks=False)
+    search.known = {"redelivered is false"}
+    assert search.run(1, PROGRAMS, STEPS) is None
+    assert set(search.again) == search.known
+
+
+def test_steps_that_the_model_does_not_offer_are_left_out() -> None:
+    program = (Step("get", (1, 1, "q0", 0)), Step("connect", (1,)), Step("nonsense"))
+    assert run_program(begin_of(METHODS), program) is None
+
+
+@pytest.mark.parametrize("dialect", runnable_dialects())
+def test_a_dialect_without_verbs_has_no_programs(dialect: str) -> None:
+    assert (dialect in with_programs()) == bool(fuzz_driver(dialect).verbs)
+
+
+# --- over sockets
+
+
+@pytest.fixture
+def wrong() -> Iterator[ReferenceBroker]:
+    with ReferenceBroker(METHODS, faults=[ONE_KIND]) as broker:
+        yield broker
+
+
+def fuzz(*args: str) -> Result:
+    return CliRunner().invoke(cli, ["fuzz", *args])
+
+
+def test_a_finding_is_a_folder_whose_replay_line_works(wrong: ReferenceBroker, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = fuzz("--sequences", wrong.url, "--programs", "60", "--out", str(out), "--json", "-d", METHODS)
+    assert result.exit_code == 1
+    found = next(f for f in json.loads(result.output)["findings"] if f["top"] == "redelivered is false")
+    assert found["status"] == "stable"
+    (place,) = [p.parent for p in out.glob("findings/*/finding.json") if found["top"] in p.read_text()]
+    assert "publish" in (place / "program.txt").read_text() and (place / "transcript.pcapng").exists()
+    assert "basic.publish" in (place / "transcript.jsonl").read_text()
+    words = shlex.split((place / "REPLAY").read_text())
+    again = CliRunner().invoke(cli, words[1:])
+    assert again.exit_code == 1 and again.output.startswith("redelivered is false")
+    with ReferenceBroker(METHODS) as clean:
+        assert fuzz("replay", str(place), clean.url).exit_code == 0
+    # What was found is not written over.
+    assert fuzz("--sequences", wrong.url, "--out", str(out), "-d", METHODS).exit_code == 2
+
+
+def test_a_clean_broker_over_sockets_has_no_finding(tmp_path: Path) -> None:
+    with ReferenceBroker(METHODS) as broker:
+        result = fuzz(
+            "--sequences", broker.url, "--programs", "20", "--out", str(tmp_path / "out"), "-d", METHODS
+        )
+    assert result.exit_code == 0, result.output
+    assert "0 findings; all done" in result.output
+
+
+def test_a_target_that_is_not_there_ends_in_one_line(tmp_path: Path) -> None:
+    with ReferenceBroker(METHODS) as broker:
+        gone = broker.url
+    result = fuzz("--sequences", gone, "--out", str(tmp_path / "out"), "-d", METHODS)
+    assert result.exit_code == 3 and result.output.count("\n") == 1
+
+
+def test_a_dialect_without_programs_is_refused(tmp_path: Path) -> None:
+    result = fuzz("--sequences", "reference:amqp-wire-9-1", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2 and "expected a dialect with programs" in result.output
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"dialect": "x", "top": "x", "target": "x", "program": [[{}]]}', "[", "[]"]
+)
+def test_a_folder_that_is_no_finding_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "program.txt").write_text("")
+    (tmp_path / "finding.json").write_text(text)
+    result = fuzz("replay", str(tmp_path), "reference")
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+
+
+def test_a_script_tells_steps_and_violation() -> None:
+    program: Program = (Step("connect", (1,)), Step("publish", (1, 1, "q0", 2)))
+    found = Found(program, Violation("lost", "m1 in q0", "an empty queue"))
+    assert script(found.program, found.violation).splitlines() == [
+        "  1  connect(1)", "  2  publish(1, 1, q0, 2)", "     expected m1 in q0", "     actual   an empty queue",
+    ]  # fmt: skip
+    assert [Step.from_json(step.to_json()) for step in program] == list(program)
