@@ -94,7 +94,6 @@ class Broker:
     def _on_connection_bound(self, event: Event) -> None:
         event.transport.max_frame_size = MAX_FRAME_OCTETS
         event.transport.channel_max = CHANNEL_MAX
-        event.transport.sasl().allowed_mechs("ANONYMOUS")
 
     def _on_connection_remote_open(self, event: Event) -> None:
         version = ".".join(map(str, proton.VERSION))
