@@ -35,6 +35,7 @@ from packaging.version import InvalidVersion, Version
 from amqpspec.record.reading import parse_yaml
 from amqpspec.record.rows import DEVIATIONS, BlockedBy, CaseRow, Outcome
 from amqpspec.run.likeness import is_like
+from amqpspec.run.wording import present
 from amqpspec.target.config import yaml_complaint
 
 _TOP = frozenset({"target", "dialect", "versions", "entries"})
@@ -69,7 +70,8 @@ class Entry:
             return False
         if self.refusal and refusal_of(row) not in self.refusal:
             return False
-        return not self.observed or any(is_like(row.observed, pattern) for pattern in self.observed)
+        observed = present(row.observed)
+        return not self.observed or any(is_like(observed, pattern) for pattern in self.observed)
 
 
 def refusal_of(row: CaseRow) -> str:
@@ -160,7 +162,7 @@ def entry_of(where: str, item: Any) -> Entry:
     reason = " ".join(str(item["reason"]).split())
     return Entry(
         str(item["case"]), Outcome(item["verdict"]), reason, str(item["link"]), item["expires"],
-        refusal, observed, item.get("flaky", False),
+        refusal, tuple(map(present, observed)), item.get("flaky", False),
     )  # fmt: skip
 
 

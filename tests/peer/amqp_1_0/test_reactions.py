@@ -107,7 +107,7 @@ def test_silence_is_proven_by_a_link_in_the_same_session() -> None:
     made.sender("q", name="l")
     reaction = made.reaction()
     assert reaction.refusal is None and reaction.closing is None
-    assert told(reaction, made) == "no refusal: attach behind it was answered"
+    assert told(reaction, made) == "no refusal: attach after it was answered"
     assert names(transport)[-2:] == ["attach", "detach"]
 
 
@@ -115,7 +115,7 @@ def test_where_no_session_stands_another_one_is_begun() -> None:
     made, transport = peer(opened(), None, begun(0, 0), says("end", 0))
     made.open_connection()
     made.send("flow", 9)
-    assert told(made.reaction(9), made) == "no refusal: begin behind it was answered"
+    assert told(made.reaction(9), made) == "no refusal: begin after it was answered"
     assert names(transport)[-2:] == ["begin", "end"]
 
 

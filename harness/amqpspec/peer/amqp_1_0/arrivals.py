@@ -31,7 +31,7 @@ class Passed(Arrival):
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
-        return f"no refusal: {self.how} behind it was answered"
+        return f"no refusal: {self.how} after it was answered"
 
 
 def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, FrameArrived | None]:

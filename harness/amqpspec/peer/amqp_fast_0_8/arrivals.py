@@ -136,7 +136,7 @@ class Passed(Arrival):
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
-        return f"no refusal: {self.how} behind it was answered"
+        return f"no refusal: {self.how} after it was answered"
 
 
 def is_reply(arrival: Arrival, tag: int) -> bool:

@@ -88,14 +88,14 @@ class Ran:
     def describe(self) -> str:
         """The application's side in one phrase."""
         if self.application is Application.REPORTED:
-            return "the application learned of it"
+            return "the application was informed"
         return {
-            Application.SILENT: "the application ended as if nothing had happened",
-            Application.HANG: "the application did not come to an end in time",
+            Application.SILENT: "the application ended normally",
+            Application.HANG: "the application did not end in time",
             Application.CRASH: f"the application crashed (signal {-(self.exit_code or 0)})",
-            Application.MEMORY: "the application took more memory than it may",
+            Application.MEMORY: "the application exceeded its memory limit",
             Application.CANNOT: "the client cannot do that",
-            Application.UNSEEN: "the application was not watched",
+            Application.UNSEEN: "the application was not observed",
         }[self.application]
 
 

@@ -258,4 +258,4 @@ def _both(on_the_wire: Outcome, application: Application) -> Outcome:
 
 
 def _said(refusal: Refusal | None, dialect: Dialect) -> str:
-    return "the client went on" if refusal is None else refusal.describe(dialect)
+    return "the client continued" if refusal is None else refusal.describe(dialect)

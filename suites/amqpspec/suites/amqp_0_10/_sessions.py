@@ -57,7 +57,7 @@ def told_now(peer: Peer, name: str, channel: int = 0) -> AssemblyArrived:
     told_now(peer, "expected", channel)
     found = peer.pending(wanted, channel=channel)
     if not found:
-        raise Unmet(f"{wanted} after a flush that requests it", "session.expected behind the next flush")
+        raise Unmet(f"{wanted} after a flush that requests it", "session.expected after the next flush")
     return found[-1]
 
 

@@ -289,7 +289,7 @@ def busy_channel(peer: Peer) -> Verdict:
     peer.transfer()  # the channel is busy from here on
     peer.completion(peer.send("execution.sync", 1, sync=True), 1)
     before = 1 + len(peer.pending("message.transfer"))
-    return holds(peer, before < _MANY, f"{before} of {_MANY} messages came first")
+    return holds(peer, before < _MANY, f"{before} of {_MANY} messages arrived first")
 
 
 @case("transport.channels.backlog", covers=["message/flow/infinite"])

@@ -65,7 +65,7 @@ def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
     for _ in range(_DELIVERIES):
         if _delivered_in_vain(peer, queue) is None:
             return equals(peer, bodies(gathered(peer, letters, 1)), [b"poison"], "dead letters")
-    return holds(peer, False, f"{_DELIVERIES} deliveries of one message, and it still comes")
+    return holds(peer, False, f"{_DELIVERIES} deliveries of one message, with no end")
 
 
 @case("basic.get.unacknowledged", covers=["basic/get-ok"])

@@ -71,7 +71,7 @@ def goes_with_the_last_unbind(peer: Peer) -> Verdict:
     bound = exists(peer, exchange, "fanout")
     peer.call("queue.unbind", queue=queues[1], exchange=exchange)
     seen = (bound, gone, vanishes(peer, exchange))
-    return equals(peer, seen, (True, True, True), "there with one binding left, and gone afterwards:")
+    return equals(peer, seen, (True, True, True), "exists with one binding left, and deleted afterwards:")
 
 
 @case(

@@ -75,7 +75,7 @@ def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
     more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
     if not more and isinstance(end, Garbled):
         more = end.describe(peer.dialect)
-    return holds(peer, not more, f"behind close: {more or 'nothing'}", row=row)
+    return holds(peer, not more, f"after close: {more or 'nothing'}", row=row)
 
 
 def begins_with_open(peer: Peer, row: str = "") -> Verdict:

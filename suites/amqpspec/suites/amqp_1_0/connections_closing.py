@@ -152,7 +152,7 @@ def both_close_at_once(peer: Peer) -> Verdict:
     end = peer.expect_end(peer.context.patience.ending_s)
     more = [frame.name for frame in behind_close(peer)]
     if more:
-        return holds(peer, False, f"behind close: {', '.join(more)}")
+        return holds(peer, False, f"after close: {', '.join(more)}")
     later = _answered_later(peer)
     way = f"both at once: {end.kind}; the other one later: {later.kind}"
     observed = f"both at once: {_reported(peer, end)}; the other one later: {_reported(peer, later)}"

@@ -244,7 +244,7 @@ def no_empty_frame_behind_close(peer: Peer) -> Verdict:
     peer.claim("no frame after close")
     listen(other, 2.0)
     more = [frame.name for frame in behind_close(other)]
-    return equals(peer, more, [], "behind close")
+    return equals(peer, more, [], "after close")
 
 
 @case(

@@ -238,4 +238,4 @@ def _silence(peer: Peer, other: Peer) -> Verdict:
     more = [frame.name for frame in behind_close(other)]
     if isinstance(arrival, Garbled):
         more.append(arrival.describe(peer.dialect))
-    return equals(peer, more, [], "behind close")
+    return equals(peer, more, [], "after close")

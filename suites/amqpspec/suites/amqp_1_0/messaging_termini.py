@@ -127,7 +127,7 @@ def _came(peer: Peer, link: Link, ended_s: float, timeout_s: int) -> Verdict:
     waiting = peer.another()
     delivery = waiting.delivery(waiting.receiver(link.address, credit=1), within_s=3 * timeout_s)
     early = waiting.now() - ended_s < timeout_s / 2
-    return equals(peer, (delivery.body, early), (_BODY, False), "message, and whether it came too early")
+    return equals(peer, (delivery.body, early), (_BODY, False), "message, and whether it arrived too early")
 
 
 def _gone(peer: Peer, link: Link, _: Delivery) -> Verdict:

@@ -208,7 +208,7 @@ def begin_right_behind_end(peer: Peer) -> Verdict:
             peer.end()
         except Unmet as unmet:
             # At which of them is chance where the target frees the channel behind its answer.
-            what = "begin behind end" if number else "the first session"
+            what = "begin after end" if number else "the first session"
             return holds(peer, False, f"no answer to {what}: {unmet.observed}", seen=unmet.seen)
     peer.barrier(1)
     return holds(peer, True, f"{_AGAIN} sessions")

@@ -132,7 +132,7 @@ def nothing_behind_the_own_end(peer: Peer) -> Verdict:
     peer.barrier(None)
     late = [a.name for a in peer.take(lambda a: a.channel is None and a.wire_channel == channel)]
     problems = "; ".join(map(str, peer.problems[:3]))
-    return holds(peer, not late and not problems, problems or f"behind end: {', '.join(late) or 'nothing'}")
+    return holds(peer, not late and not problems, problems or f"after end: {', '.join(late) or 'nothing'}")
 
 
 @case("sessions.states.discarding", covers=["sessions/states/discarding"])

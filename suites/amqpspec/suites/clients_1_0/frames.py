@@ -142,7 +142,7 @@ def says_nothing_behind_its_close(client: Client) -> Verdict:
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
             if books.closed is not None:
-                yield Looked(said, False, "behind close")
+                yield Looked(said, False, "after close")
             elif said.name == "close":
                 yield Looked(said, True)
 

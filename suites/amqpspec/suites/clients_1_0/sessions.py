@@ -79,7 +79,7 @@ def works_no_more_behind_end(client: Client) -> Verdict:
         for said, books in walk(talk, *_OF_A_SESSION):
             session = books.session_of(said)
             if session is not None and (session.is_ended or said.name == "end"):
-                yield Looked(said, not session.is_ended, "behind end")
+                yield Looked(said, not session.is_ended, "after end")
 
     return conducts(client, rule, *EVERY)
 
