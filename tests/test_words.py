@@ -12,6 +12,8 @@ import click
 import pytest
 
 from amqpspec.cli.main import cli
+from amqpspec.reference.faults import all_faults
+from amqpspec.run.baseline import read_baseline
 from amqpspec.run.case import load_suite
 from amqpspec.spec.dialects import client_dialects, load_ledger, runnable_dialects
 
@@ -19,6 +21,8 @@ ROOT = Path(__file__).parents[1]
 DIALECTS = (*runnable_dialects(), *client_dialects())
 EXEMPT = {ROOT / path for path in ("docs/examples/rabbitmq.md",)}
 """It is written by a run, and quotes observations and the reasons in a baseline."""
+EXPECTING = {"claim", "Unmet", "OutOfReach", "does_not_apply", "CannotDo"}
+"""Calls in cases whose texts become what a verdict expected, or why it judges nothing."""
 
 
 @cache
@@ -74,8 +78,11 @@ def errors() -> Iterator[tuple[str, str]]:
 
 
 def prints(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in {"echo", "print"}
+    return called(call) in {"echo", "print"}
+
+
+def called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def strings(node: ast.AST) -> Iterator[str]:
@@ -98,7 +105,27 @@ def ledgers() -> Iterator[tuple[str, str]]:
             yield f"{dialect} {row.id}", f"{row.paraphrase}. {row.reading} {row.excluded}"
 
 
-@pytest.mark.parametrize("texts", [documents, helps, errors, titles, ledgers])
+def faults() -> Iterator[tuple[str, str]]:
+    """What each fault of a reference broker or agent does."""
+    for dialect in DIALECTS:
+        yield from ((f"{dialect} {fault.name}", fault.says) for fault in all_faults(dialect).values())
+
+
+def reasons() -> Iterator[tuple[str, str]]:
+    """Why the baselines of known brokers list a deviation."""
+    for path in sorted((ROOT / "suites").rglob("baselines/*.yaml")):
+        yield from ((f"{path.name} {entry.case}", entry.reason) for entry in read_baseline(path).entries)
+
+
+def expectations() -> Iterator[tuple[str, str]]:
+    """What verdicts expected: claims of cases, prerequisites, and what keeps a case from applying."""
+    for path in sorted((ROOT / "suites").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and called(node) in EXPECTING:
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", " … ".join(strings(node))
+
+
+@pytest.mark.parametrize("texts", [documents, helps, errors, titles, ledgers, faults, reasons, expectations])
 def test_texts_for_users_avoid_phrases(texts: object) -> None:
     assert callable(texts)
     assert not hits(texts())

@@ -89,7 +89,7 @@ def mutated(root: Node, choices: Choices, donors: Sequence[Node]) -> tuple[tuple
 def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> Node:
     if role.startswith(_CORPUS):
         if role not in corpus:
-            raise IdError(f"input id: expected an entry of the corpus at hand, actual {role}")
+            raise IdError(f"input id: expected an entry of the given corpus, actual {role}")
         return tree_of(dialect_id, corpus[role])
     production = grammar(dialect_id).get(role.replace(_PRODUCTION, "/"))
     if production is None:

@@ -198,7 +198,7 @@ def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) 
         )
         return True
     if digest_of(path, was.octets) != was.digest:
-        raise LakeError(f"{path}: expected the journal that was ingested from {known.folder} or one that goes on "
+        raise LakeError(f"{path}: expected the journal that was ingested from {known.folder} or one that continues "
                         f"from it, actual: its first {was.octets} octets differ")  # fmt: skip
     return now.octets == was.octets and _judged_earlier(run, known, read)
 
