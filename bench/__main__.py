@@ -21,7 +21,7 @@ MODULES = (
     "process",
     "suite",
 )
-WITH_OPTIONS = frozenset({"fuzz_rate"})
+WITH_OPTIONS = frozenset({"fuzz_rate", "fuzz_speed"})
 
 
 def main(words: list[str]) -> int:

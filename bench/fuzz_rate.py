@@ -59,11 +59,7 @@ def rows(words: Sequence[str] = ()) -> Iterator[Row]:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench fuzz_rate")
-    parser.add_argument("--target")
-    parser.add_argument("--url")
-    parser.add_argument("--targets", type=Path)
-    parser.add_argument("--dialect")
+    parser = target_options("fuzz_rate")
     parser.add_argument("--seconds", type=float, default=20.0, help="of one round of the campaign")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=128, help="of the campaign at most")
@@ -71,18 +67,32 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def target_options(name: str) -> argparse.ArgumentParser:
+    """A parser of options that begin with those that name a target."""
+    parser = argparse.ArgumentParser(f"python -m bench {name}")
+    parser.add_argument("--target")
+    parser.add_argument("--url")
+    parser.add_argument("--targets", type=Path)
+    parser.add_argument("--dialect")
+    return parser
+
+
 def _subject(stack: ExitStack, options: argparse.Namespace) -> Subject:
-    """The target as a campaign has it, with the deviations that its baseline knows."""
-    name = options.url or options.target
-    if name is None:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        broker = stack.enter_context(SeededBroker(None, folder, options.dialect or DIALECT))
-        return replace(broker.subject(), name="reference", connections=options.connections)
-    target = find_target(name, options.targets)
+    """The target as a campaign has it; without one, the reference broker in a process of its own."""
+    if options.url or options.target:
+        return named_subject(stack, options, options.connections)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    broker = stack.enter_context(SeededBroker(None, folder, options.dialect or DIALECT))
+    return replace(broker.subject(), name="reference", connections=options.connections)
+
+
+def named_subject(stack: ExitStack, options: argparse.Namespace, connections: int) -> Subject:
+    """The target that the options name, with the deviations that its baseline knows."""
+    target = find_target(options.url or options.target, options.targets)
     if options.dialect:
         target = replace(target, dialect=options.dialect)
     running = stack.enter_context(live(target, state_dir=STATE_DIR))
-    subject = subject_of(running, {"connections": options.connections, "patience": 1.0})
+    subject = subject_of(running, {"connections": connections, "patience": 1.0})
     return with_known(subject, target.baseline)[0]
 
 

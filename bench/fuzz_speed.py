@@ -7,20 +7,24 @@ machine, where rows of inputs a second say little. Then what each oracle costs, 
 Knows: all three ways to send an input. Must not know: what inputs mean.
 
 The target is the reference broker in a process of its own, and a RabbitMQ where one runs that was started from here.
+``python -m bench fuzz_speed --target NAME`` (or ``--url URL``) makes the comparison with boofuzz alone, on a target that
+runs and speaks 0-9-1.
 The plain loop is handed inputs that are answered: it has no other way to know when to go on.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
 import statistics
 import struct
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -46,6 +50,7 @@ from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.target.known import known_broker
 from amqpspec.target.url import parse_url
+from bench.fuzz_rate import named_subject, target_options
 from bench.row import Row
 
 DIALECT = "amqp-0-9-1"
@@ -73,8 +78,16 @@ Taken = tuple[float, float]
 Both = tuple[Taken, Taken]
 
 
-def rows() -> Iterator[Row]:
-    """Speed and processor time beside both others, oracles, and a resume."""
+def rows(words: Sequence[str] = ()) -> Iterator[Row]:
+    """Speed and processor time beside both others, oracles, and a resume; on a named target, beside boofuzz."""
+    options = _options(words)
+    if options.target or options.url:
+        with ExitStack() as stack:
+            subject = named_subject(stack, options, options.connections)
+            if subject.dialect != DIALECT:
+                sys.exit(f"{subject.name}: expected a target of {DIALECT}, actual {subject.dialect}")
+            yield from beside_boofuzz(replace(subject, keeping=False), options.inputs)
+        return
     with targets() as found:
         for subject in found:
             for state in STATES:
@@ -82,6 +95,13 @@ def rows() -> Iterator[Row]:
         yield from beside_boofuzz(found[0], INPUTS)
         yield from of_oracles(found[0], ROUNDS)
     yield resumed(FAR)
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = target_options("fuzz_speed")
+    parser.add_argument("--inputs", type=int, default=INPUTS, help="of boofuzz on each request")
+    parser.add_argument("--connections", type=int, default=BATCH, help="of amqpspec at most")
+    return parser.parse_args(words)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Scope
+from bench import __main__ as bench
 from bench import fuzz_speed
 
 
@@ -52,6 +55,19 @@ def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch
     refused = {result.refusal.scope for result in executor.run(seen) if result.refusal}
     executor.close()
     assert refused <= {Scope.HEADER, Scope.SOCKET, Scope.CONNECTION}
+
+
+def test_a_url_is_compared_with_boofuzz_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        assert bench.main(["fuzz_speed", "--url", broker.url, "--inputs", "4", "--connections", "2"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["unit"] for row in rows] == ["inputs/s", "us of CPU/input"] * 4
+    assert all("boofuzz" in row["name"] and row["ours"] > 0 and row["theirs"] > 0 for row in rows)
+    with (
+        ReferenceBroker("amqp-1-0") as other,
+        pytest.raises(SystemExit, match="expected a target of amqp-0-9-1"),
+    ):
+        bench.main(["fuzz_speed", "--url", other.url, "--dialect", "amqp-1-0"])
 
 
 def test_each_group_of_oracles_has_a_row(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
