@@ -11,7 +11,7 @@ SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel
 # What a caller's shell may set would change what tests print, or have each of their processes compile every module.
 unexport PYTEST_ADDOPTS PYTHONDONTWRITEBYTECODE
 
-.PHONY: run pipeline examples site-data check quick test measured others rest lint bench selftest docs clean help
+.PHONY: run pipeline examples site site-data check quick test measured others rest lint bench selftest docs clean help
 
 help:            ## say what can be made
 	@awk -F ':.*## *' '/^[a-z-]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,10 @@ pipeline: $(VENV)/pipeline.stamp  ## many runs and a campaign against the refere
 examples: $(VENV)/run.stamp  ## the reports of docs/examples, of all known brokers that are installed, in out/examples/
 	@.ci/examples.sh $(BIN) out/examples
 
-# SITE_DATA takes part of it: make site-data SITE_DATA="--target rabbitmq --case 'channel*'"
+site: $(VENV)/run.stamp  ## the site of all known brokers, from the marts kept in docs/site-data/, in out/site/
+	@$(BIN)/amqpspec site --marts docs/site-data --out out/site
+
+# SITE_DATA takes part of it, or keeps the marts: SITE_DATA="--target rabbitmq --case 'channel*'", SITE_DATA="--keep docs/site-data"
 site-data: $(VENV)/pipeline.stamp  ## runs of all known brokers that are installed, as marts to keep, in out/site-data/
 	@$(BIN)/python .ci/site_data.py $(BIN) out/site-data $(SITE_DATA)
 

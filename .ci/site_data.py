@@ -1,7 +1,8 @@
 """Runs of all known brokers that are installed, in all their dialects, as marts to keep: ``site_data.py BIN OUT``.
 
 OUT grows: each call adds the runs of its day to OUT/lake and builds OUT/marts (Parquet only, small enough to keep) and
-OUT/site again, so that pages know what changed. ``--target`` and ``--case`` take part of it; OUT/log has all output.
+OUT/site again, so that pages know what changed. ``--target`` and ``--case`` take part of it; ``--keep`` writes what
+`make site` needs of the marts into a folder, without names of this machine. OUT/log has all output.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -97,6 +100,34 @@ def keep(marts: Path) -> int:
     return sum(path.stat().st_size for path in marts.rglob("*") if path.is_file())
 
 
+def keep_for_pages(marts: Path, kept: Path) -> int:
+    """Replace ``kept`` by the marts as `make site` reads them; returns the size in octets.
+
+    Transcripts stay with their runs: their paths are left out, and of a run's folder only its name is kept.
+    """
+    shutil.rmtree(kept, ignore_errors=True)
+    built = json.loads((marts / "manifest.json").read_text(encoding="utf-8"))
+    for name in built["marts"]:
+        (kept / name).mkdir(parents=True)
+        table = _without_places(pq.read_table(sorted((marts / name).glob("*.parquet"))))
+        pq.write_table(table, kept / name / "part-0000.parquet", compression="zstd", compression_level=19)
+    said = {key: built[key] for key in ("schema", "as_of", "marts") if key in built}
+    (kept / "manifest.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    return sum(path.stat().st_size for path in kept.rglob("*") if path.is_file())
+
+
+def _without_places(table: pa.Table) -> pa.Table:
+    """A mart that names no folder of this machine."""
+    table = table.replace_schema_metadata()
+    for number, name in enumerate(table.column_names):
+        if name == "evidence":
+            table = table.set_column(number, name, pa.nulls(len(table), pa.string()))
+        elif name == "folder":
+            names = [Path(place or "").name for place in table[name].to_pylist()]
+            table = table.set_column(number, name, pa.array(names, pa.string()))
+    return table
+
+
 def main() -> None:
     """Run, ingest, build, write the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -104,6 +135,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the folder for runs, lake, marts and pages")
     parser.add_argument("--target", action="append", default=[], help="only this target; repeatable")
     parser.add_argument("--case", action="append", default=[], help="only these cases; repeatable")
+    parser.add_argument("--keep", type=Path, help="the folder of the repository that `make site` reads")
     given = parser.parse_args()
     out = given.out
     runs = out / "runs" / f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}"
@@ -116,6 +148,8 @@ def main() -> None:
     shutil.rmtree(out / "marts", ignore_errors=True)
     step("marts", "pipeline", "build", "--lake", out / "lake", "--out", out / "marts")
     print(f"  {out / 'marts'}: {keep(out / 'marts') // KIB} KiB")
+    if given.keep:
+        print(f"  {given.keep}: {keep_for_pages(out / 'marts', given.keep) // KIB} KiB")
     step("pages", "site", "--marts", out / "marts", "--out", out / "site")
     print(f"open {out / 'site' / 'index.html'}")
 

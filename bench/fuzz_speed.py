@@ -7,8 +7,8 @@ machine, where rows of inputs a second say little. Then what each oracle costs, 
 Knows: all three ways to send an input. Must not know: what inputs mean.
 
 The target is the reference broker in a process of its own, and a RabbitMQ where one runs that was started from here.
-``python -m bench fuzz_speed --target NAME`` (or ``--url URL``) makes the comparison with boofuzz alone, on a target that
-runs and speaks 0-9-1.
+``python -m bench fuzz_speed --target NAME`` (or ``--url URL``) makes the comparison with boofuzz alone, on a target
+that runs and speaks 0-9-1.
 The plain loop is handed inputs that are answered: it has no other way to know when to go on.
 """
 

@@ -17,7 +17,8 @@ SHARED = {
     ),
     "master": ("tests/pipeline/test_elsewhere.py",),
     "browser": (
-        "tests/reports/test_browser.py", "tests/reports/test_campaign_page.py", "tests/site/test_site_browser.py",
+        "tests/reports/test_browser.py", "tests/reports/test_campaign_page.py", "tests/site/test_kept.py",
+        "tests/site/test_site_browser.py",
     ),
     "documentation": ("tests/test_documentation.py",),
     "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
