@@ -302,7 +302,7 @@ def test_an_id_with_a_corpus_is_an_input_and_without_it_none() -> None:
     id = InputId.parse(f"g:{grammar_hash('amqp-0-9-1')}/random/{role}/channel/s1/5")
     one, again = (random_input("amqp-0-9-1", id, {role: octets}) for _ in range(2))
     assert one.steps == again.steps and one.octets != octets
-    with pytest.raises(IdError, match="corpus at hand"):
+    with pytest.raises(IdError, match="the given corpus"):
         resolve(id)
 
 

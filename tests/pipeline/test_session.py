@@ -43,7 +43,7 @@ def test_the_java_of_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.M
     [
         (_listed("11.0.2"), "version 11.0.2"),
         ("java.base@21.0.1\\njava.xml@21.0.1\\n", "version 21.0.1 without java.management, java.naming"),
-        ("Unrecognized option: --list-modules\\n", "says nothing of its modules: older than Java 9"),
+        ("Unrecognized option: --list-modules\\n", "does not list its modules: older than Java 9"),
     ],
 )
 def test_a_java_that_will_not_do_is_named_in_one_line(

@@ -135,7 +135,7 @@ class TypedCanary:
                 f"{self.who}: expected the {len(self.expected)} octets that were stored, actual {_among(stored)}",
             )  # fmt: skip
             if not stored:
-                raise Unanswered("a stored message did not come", silent=True)
+                raise Unanswered("a stored message did not arrive", silent=True)
 
     # --- what is said and heard
 

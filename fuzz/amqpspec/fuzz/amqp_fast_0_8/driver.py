@@ -46,8 +46,8 @@ class AmqpFastDriver(FuzzDriver):
 
     absent = MappingProxyType(
         {
-            "C01": "no arrays: a table says how many octets it has, and each of its values has octets of its own",
-            "C03": "nothing can hold itself: values of tables are numbers and strings, and messages hold octets",
+            "C01": "no arrays: a table announces its number of octets, and each of its values has octets",
+            "C03": "no nesting: values of tables are numbers and strings, and messages contain octets",
         }
     )
 

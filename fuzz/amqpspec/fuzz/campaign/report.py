@@ -46,7 +46,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(
-            f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}"
+            f"{folder / PROGRESS}: expected the progress of a campaign, actual: {error!r}"
         ) from error
     if written is None or not over:
         return found
@@ -162,7 +162,7 @@ def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was blamed often enough before it came again, and where it did."""
     found = summary.get("unblamed", {})
     if found:
-        yield from ("", "| came again, not blamed any more | where |", "|---|---|")
+        yield from ("", "| occurred again, no longer blamed | where |", "|---|---|")
     for cause, places in found.items():
         where = ", ".join(f"{place} ({count})" for place, count in places.items())
         yield f"| {cause[:200].replace('|', chr(92) + '|')} | {where} |"
@@ -181,7 +181,7 @@ def _known(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["suppressed"]:
         yield from (
             "",
-            "Requirements that the baseline says are broken, and how often they were seen broken:",
+            "Requirements that the target violates according to its baseline, and how often it did:",
             "",
         )
     yield from (f"- {row}: {count}" for row, count in sorted(summary["suppressed"].items()))

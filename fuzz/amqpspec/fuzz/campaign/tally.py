@@ -83,7 +83,7 @@ class Tally:
 
     def states(self, planned: Iterable[tuple[str, int | None]], ended: str) -> dict[str, list[Any]]:
         """Every planned cell: how it stands, why, and how many inputs it has where that was counted."""
-        rest = (OPEN, f"not finished: {ended or 'the campaign did not come to its end'}")
+        rest = (OPEN, f"not finished: {ended or 'the campaign was not completed'}")
         return {key: [*self.cells.get(key, rest), inputs] for key, inputs in planned}
 
     @classmethod

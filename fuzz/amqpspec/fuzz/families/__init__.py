@@ -30,7 +30,7 @@ class Family:
 
 FAMILIES = (
     Family("C01", "arrays of zero-width elements with a huge count"),
-    Family("C02", "size or count that asks for memory before data came", memory.locations),
+    Family("C02", "size or count that causes allocation before data arrived", memory.locations),
     Family("C03", "nesting without bound"),
     Family("C04", "frame size, offset, type arithmetic", frames.locations),
     Family("C05", "negotiated limits not enforced"),

@@ -108,7 +108,7 @@ class Case:
             for name in names:
                 if not self.missing and not self._comes(target, name):
                     self.missing = name
-                    fuzz_data_logger.log_info(f"no {name}: the way was not gone to its end")
+                    fuzz_data_logger.log_info(f"no {name}: the state was not reached")
             # What is bent is kept and shown: a real login is no part of it.
             login = _GUEST if node is session.fuzz_node else {}
             test_case_context.session_variables.update({**self.slots, **login})

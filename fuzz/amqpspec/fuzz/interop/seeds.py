@@ -76,7 +76,7 @@ class Seeds:
 
 _NOT_AMQP = "streams without a protocol header left out"
 _OTHER = "streams of another dialect left out"
-_EMPTY = "streams with nothing behind the handshake left out"
+_EMPTY = "streams without octets after the handshake left out"
 _TOO_MANY = "entries too many left out"
 
 

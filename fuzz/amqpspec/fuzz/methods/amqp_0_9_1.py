@@ -16,9 +16,7 @@ class Amqp091Driver(MethodsDriver):
     """AMQP 0-9-1."""
 
     absent = MappingProxyType(
-        {
-            "C01": "an array says how many octets it has, not how many elements, and each element has a tag octet"
-        }
+        {"C01": "an array announces its number of octets, not of elements, and each element has a tag octet"}
     )
     rare_method = "tx.rollback"
     rules: Mapping[str, str] = {

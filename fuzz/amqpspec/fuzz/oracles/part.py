@@ -127,5 +127,5 @@ def judged(who: str, own: Mapping[int, bytes], received: Sequence[tuple[int, byt
         elif len(here) != 1:
             yield Suspicion(Oracle.LEAK, "foreign delivery", f"{who}: {among(here)}")
     if strays := [at for at, _ in received if at not in own]:
-        detail = f"{who}: expected nothing on channel {strays[0]}, actual: something came there"
+        detail = f"{who}: expected nothing on channel {strays[0]}, actual: something arrived there"
         yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)

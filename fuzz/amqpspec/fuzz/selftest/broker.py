@@ -88,7 +88,7 @@ class Nursery:
             os.close(pipe)
             os.read(self._life[0], 1)
         except BaseException:
-            logging.getLogger("amqpspec.seeded").exception("the broker did not come up")
+            logging.getLogger("amqpspec.seeded").exception("the broker did not start")
         finally:
             os._exit(0)
 

@@ -52,12 +52,12 @@ _OVER = """reaction = {wait}
 if peer.is_over():
     return holds(peer, True, reaction.describe(peer.dialect))"""
 _DEMANDS = {
-    Oracle.CONFORMANCE: "The octets are refused as the row says",
-    Oracle.CANARY: "A stored message stays as it is",
-    Oracle.LEAK: "Another user hears nothing of it",
-    Oracle.OBEDIENCE: "The target ends the connection, or goes on with what it is legally asked there",
+    Oracle.CONFORMANCE: "The octets are refused as the row requires",
+    Oracle.CANARY: "A stored message is not changed",
+    Oracle.LEAK: "Another user receives nothing of it",
+    Oracle.OBEDIENCE: "The target ends the connection, or continues to answer legal requests on it",
 }
-_LIVES_ON = "The target lives on"
+_LIVES_ON = "The target continues to run"
 _UNSEEN = frozenset({Oracle.MEMORY, Oracle.CPU, Oracle.LOG, Oracle.LATE})
 
 

@@ -253,12 +253,12 @@ def _is_less(path: Path, was: Extent, done: Ingested) -> bool:
     size = path.stat().st_size
     if size < was.octets:
         done.remarks.append(
-            f"{path}: an older copy of what is in ({size} of {was.octets} octets); left alone"
+            f"{path}: an older copy of an ingested file ({size} of {was.octets} octets); left alone"
         )
         return True
     if was.octets and digest_of(path, was.octets) != was.digest:
         raise LakeError(
-            f"{path}: expected what was ingested, or more; actual: its first {was.octets} octets differ"
+            f"{path}: expected the ingested octets, or more; actual: its first {was.octets} octets differ"
         )
     return False
 

@@ -111,7 +111,7 @@ def look_at(home: Path) -> Java | str:
     found = dict(re.findall(r"^([a-z][\w.]*)@(\S+)", asked.stdout, re.MULTILINE))
     if "java.base" not in found:
         # Java 8 does not know the question.
-        return "says nothing of its modules: older than Java 9, or broken"
+        return "does not list its modules: older than Java 9, or broken"
     return Java(home, found["java.base"], frozenset(found))
 
 

@@ -239,7 +239,7 @@ def _reason(error: Exception, output: IO[bytes]) -> str:
     output.seek(0)
     lines = [line.strip() for line in output.read().decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "rror" in line or "xception" in line] or lines[-1:]
-    return f"Java did not start: {telling[0] if telling else 'it said nothing'}"
+    return f"Java did not start: {telling[0] if telling else 'it printed nothing'}"
 
 
 def _cause(error: Exception) -> str:
