@@ -197,5 +197,5 @@ def test_a_wait_among_a_stream_of_other_things_ends_in_time() -> None:
 
 def test_another_dialects_header_is_seen() -> None:
     made, _ = connection(b"AMQP\x03\x01\x00\x00")
-    arrival = wanted("connection.start", made)
-    assert isinstance(getattr(arrival, "header", None), ProtocolHeader)
+    header = getattr(wanted("connection.start", made), "header", None)
+    assert isinstance(header, ProtocolHeader) and header.octets == b"AMQP\x03\x01\x00\x00"

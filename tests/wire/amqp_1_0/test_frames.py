@@ -86,9 +86,11 @@ def test_a_broken_stream_stays_broken(octets: bytes, expected: str) -> None:
 def test_a_frame_of_the_agreed_size_is_read_and_the_limit_can_move() -> None:
     reader = TypedReader(max_frame_octets=512)
     reader.feed(encode_frame(bytes(504), 0, 9) + encode_frame(bytes(505), 0, 9))
-    assert isinstance(reader.next(), TypedFrame)
+    first = reader.next()
+    assert isinstance(first, TypedFrame) and len(first.octets) == 512
     reader.max_size = 513
-    assert isinstance(reader.next(), TypedFrame)
+    second = reader.next()
+    assert isinstance(second, TypedFrame) and len(second.octets) == 513
 
 
 def test_a_raw_frame_keeps_its_octets_and_its_body() -> None:
