@@ -1,4 +1,4 @@
-"""A run as GitHub Actions show it: annotations of what is new, and the summary of the step.
+"""A run in GitHub Actions: annotations of new deviations, and the summary of the step.
 
 Knows: workflow commands, their escapes and limits. Must not know: where they are printed, other hosts.
 """

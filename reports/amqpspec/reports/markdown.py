@@ -1,4 +1,4 @@
-"""The run as a comment on a pull request: counts, then what is new, then what is known.
+"""The run as a comment on a pull request: counts, then new deviations, then known ones.
 
 Knows: GitHub's Markdown and its limit on a comment.
 Must not know: HTML reports.

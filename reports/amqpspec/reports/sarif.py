@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 as far as every log of ours has it: the frame around rules and results.
+"""SARIF 2.1.0: the common parts of all logs, around rules and results.
 
 Knows: SARIF. Must not know: what a rule or a result is about.
 """

@@ -1,4 +1,4 @@
-"""Sample values of AMQP 1.0's fields: what stands in a production where nothing is bent.
+"""Sample values of AMQP 1.0's fields, for the parts of a production that are not mutated.
 
 Knows: words that any peer can take. Must not know: where they stand on the wire.
 """

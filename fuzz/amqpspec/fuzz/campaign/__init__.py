@@ -1,1 +1,1 @@
-"""Campaigns: what is sent next, what is counted, what is written down when."""
+"""Campaigns: the order of inputs, the counts, and what is written to disk when."""

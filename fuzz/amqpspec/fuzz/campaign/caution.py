@@ -1,4 +1,4 @@
-"""Going around inputs that end a target which nobody can restart: in halves, one half with each resumption.
+"""Avoiding inputs that end a target without a restart: in halves, one half with each resumption.
 
 Knows: how many inputs from the position on are suspected. Must not know: what they are, how they are sent.
 """

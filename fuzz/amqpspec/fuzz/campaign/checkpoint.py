@@ -1,4 +1,4 @@
-"""Where a campaign stands: what is written down before each batch, and what a resumed campaign goes on from.
+"""Progress of a campaign: what is written before each batch, and where a resumed campaign continues.
 
 Knows: the parts of a checkpoint. Must not know: how files survive a kill.
 """

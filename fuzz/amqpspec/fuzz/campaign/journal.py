@@ -1,4 +1,4 @@
-"""What a campaign leaves behind as it goes: a journal that is only appended to, and where it stands.
+"""Files of a running campaign: a journal that is only appended to, and its progress.
 
 Knows: files that survive a kill at any point. Must not know: what the lines mean.
 

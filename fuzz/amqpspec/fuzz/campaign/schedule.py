@@ -1,4 +1,4 @@
-"""Which inputs come next: a few of every cell, then the rest of each, then random ones for ever.
+"""The order of inputs: a few of every cell, then the rest of each, then random ones without end.
 
 Knows: positions, cells, shards. Must not know: what came of an input, journals.
 

@@ -1,4 +1,4 @@
-"""Inputs sent once, and the oracles asked about them: what came of each is counted.
+"""Sending inputs once, and asking the oracles about them: every result is counted.
 
 Knows: workers, the monitor, counts. Must not know: which inputs come next, who is to blame.
 """

@@ -1,4 +1,4 @@
-"""What a campaign has counted: inputs, cells, what was suppressed or repeated, findings.
+"""The counts of a campaign: inputs, cells, suppressed and repeated complaints, findings.
 
 Knows: counts. Must not know: how they came about.
 """

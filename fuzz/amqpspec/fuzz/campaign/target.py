@@ -1,4 +1,4 @@
-"""What is open towards the target while a campaign runs: a monitor, a triage, workers that send.
+"""Everything that is open to the target during a campaign: a monitor, a triage, sending workers.
 
 Knows: in which order they are opened, and closed. Must not know: batches, what is counted.
 """

@@ -1,4 +1,4 @@
-"""A finding about a client as a folder: what it is, its smallest input, the conversation, what was said, a replay.
+"""A finding about a client as a folder: its description, its smallest input, the conversation, output, a replay.
 
 Knows: files. Must not know: how findings are made.
 """

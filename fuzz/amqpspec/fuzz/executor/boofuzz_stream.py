@@ -1,4 +1,4 @@
-"""A connection as boofuzz wants it, that also says what the target did: answers by name, and how the stream stood.
+"""A connection for boofuzz that also reports what the target did: answers by name, and the state of the stream.
 
 Knows: sockets, boofuzz' words for what goes wrong. Must not know: requests, findings.
 """

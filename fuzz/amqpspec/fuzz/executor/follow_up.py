@@ -1,4 +1,4 @@
-"""The legal part of a conversation behind an input: what is said next, and whether the target still obeys.
+"""The legal part of a conversation after an input: what is sent next, and whether the target still obeys.
 
 Knows: what may be said, by name and channel. Must not know: sockets, time.
 """

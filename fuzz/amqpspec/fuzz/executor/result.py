@@ -1,4 +1,4 @@
-"""What came of one input: how far it got, what was answered, how the stream stood at the end, how long it took.
+"""The result of one input: how far it got, the answers, the final state of the stream, the duration.
 
 Knows: refusals. Must not know: sockets, what was expected.
 """

@@ -1,4 +1,4 @@
-"""Reusable connections: one that goes on behind an input, so that the next one can be said on it.
+"""Reusable connections: one that stays open after an input, so that the next one can be sent on it.
 
 Knows: what an input left behind, the way back into its state. Must not know: sockets, time.
 """

@@ -1,4 +1,4 @@
-"""What a campaign is led against: an address, logins, and where its process, its log and its restart are found.
+"""The subject of a campaign: an address, logins, its process, its log and its restart.
 
 Knows: addresses, scope. Must not know: inputs, oracles.
 """

@@ -1,4 +1,4 @@
-"""A worker process: runs shares of batches in an event loop of its own, and tells its parent what came of them.
+"""A worker process: runs shares of batches in its own event loop, and reports the results to its parent.
 
 Knows: an executor, the pipes to the parent. Must not know: other workers, what results mean.
 """

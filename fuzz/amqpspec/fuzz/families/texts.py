@@ -1,4 +1,4 @@
-"""C11: the encoding of texts, wherever one stands.
+"""C11: the encoding of texts in any field.
 
 Knows: which octets are no text. Must not know: what else a dialect's values can be bent to.
 """

@@ -1,4 +1,4 @@
-"""Recorded octets from front to back, and when what was read of them counts.
+"""Reading recorded octets from start to end, and when what was read counts.
 
 Knows: trees. Must not know: any dialect.
 

@@ -1,4 +1,4 @@
-"""One input: what is sent in a state, step by step.
+"""One input: the steps that are sent in a state.
 
 Knows: ids, the judge. Must not know: where an input comes from.
 """

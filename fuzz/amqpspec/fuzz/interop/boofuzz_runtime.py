@@ -1,4 +1,4 @@
-"""What every exported boofuzz script has in common: it is read as text, and stands in each of them.
+"""The common part of every exported boofuzz script: it is read as text and copied into each of them.
 
 Knows: boofuzz, frames as far as answers have to be told apart. Must not know: this project; a script runs alone.
 """

@@ -1,4 +1,4 @@
-"""What the ledger says that a target must do with an input; with most, it says nothing.
+"""What the ledger requires of a target for an input; for most inputs, nothing.
 
 Knows: ledgers. Must not know: how octets are judged, what a target did.
 """

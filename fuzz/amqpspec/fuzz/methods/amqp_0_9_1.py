@@ -1,4 +1,4 @@
-"""What is AMQP 0-9-1's own in the fuzzer.
+"""The parts of the fuzzer that are specific to AMQP 0-9-1.
 
 Knows: rows of its ledger. Must not know: how octets are judged.
 """

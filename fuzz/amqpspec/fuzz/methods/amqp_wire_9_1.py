@@ -1,4 +1,4 @@
-"""What is the 9.1 wire draft's own in the fuzzer.
+"""The parts of the fuzzer that are specific to the 9.1 wire draft.
 
 Knows: rows of its ledger. Must not know: how octets are judged.
 """

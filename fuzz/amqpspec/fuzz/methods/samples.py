@@ -1,4 +1,4 @@
-"""Sample values of fields: what stands in a production where nothing is bent.
+"""Sample values of fields, for the parts of a production that are not mutated.
 
 Knows: words that any server can take. Must not know: where they stand on the wire.
 """

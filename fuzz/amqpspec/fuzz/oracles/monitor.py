@@ -1,4 +1,4 @@
-"""All oracles around a batch: what is measured before, what is asked afterwards, and in which order complaints count.
+"""All oracles around a batch: what is measured before, what is checked afterwards, and the order of complaints.
 
 Knows: the oracles, the target's gauges. Must not know: how batches are made, what becomes of a suspicion.
 """

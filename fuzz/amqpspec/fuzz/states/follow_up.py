@@ -1,4 +1,4 @@
-"""How a conversation may legally go on behind an input: what its octets leave behind, and what may be said next.
+"""How a conversation may legally continue after an input: the effect of its octets, and what may be sent next.
 
 Knows: the steps of ways, a handshake's rules. Must not know: frames, sockets, time, what a target answered.
 

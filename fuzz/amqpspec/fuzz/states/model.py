@@ -1,4 +1,4 @@
-"""States of a conversation as data: what is sent to reach one, what may legally follow, what an input leaves behind.
+"""States of a conversation as data: how to reach one, what may legally follow, what an input leaves.
 
 Knows: the words in which ways are written. Must not know: any dialect, sockets, time, how a target answers.
 

@@ -1,4 +1,4 @@
-"""The way back into a state on a connection that goes on behind an input: what was opened is closed, then opened again.
+"""The way back into a state on a connection that stays open after an input: open entities are closed, then reopened.
 
 Knows: the steps of ways, what inputs leave behind. Must not know: sockets, what a target answered.
 

@@ -1,1 +1,1 @@
-"""From a suspicion to a finding: whom to blame, how small it can be, what is written down."""
+"""From a suspicion to a finding: which input to blame, how small it can be, what is written to disk."""

@@ -1,4 +1,4 @@
-"""A finding as a case of the suites: into its state with the verbs of a peer, then its octets, then what is expected.
+"""A finding as a case of the suites: the way into its state with the verbs of a peer, its octets, and the expectation.
 
 Knows: what a case can see of each oracle. Must not know: any dialect's peer, files.
 

@@ -1,4 +1,4 @@
-"""A transcript made small enough to stand in a page: decoded frames beside their octets, in order of time.
+"""A transcript that is small enough for a page: decoded frames with their octets, in order of time.
 
 Knows: the transcript's lines (docs/results-format.md) and the caps of the page.
 Must not know: how the page draws it. The transcript is read line by line; a broken line is said, not fatal.

@@ -1,4 +1,4 @@
-"""The head of the page: who was certified, how it went, what was covered.
+"""The head of the page: the targets, the results, and the coverage.
 
 Knows: which facts of a run a reader wants first.
 Must not know: HTML.

@@ -1,4 +1,4 @@
-"""What is judged right now: a line for each connection, and a page that shows the latest ones.
+"""Current judgements: a line for each connection, and a page with the latest ones.
 
 Knows: HTTP on loopback, rows. Must not know: where connections come from.
 The page answers any path with itself, one request at a time, and keeps the last ``MAX_SHOWN`` connections.

@@ -1,4 +1,4 @@
-"""From journals to the lake: what is new is read, once; each journal is in wholly, or not at all.
+"""From journals to the lake: new octets are read once; each journal is stored completely, or not at all.
 
 Knows: the order of steps, what of a journal is in already. Must not know: columns, Parquet, Spark.
 

@@ -1,4 +1,4 @@
-"""Dimensions whose rows stand in the observations themselves: reactions and edges, each once beside its key.
+"""Dimensions whose rows are in the observations: reactions and edges, each once with its key.
 
 Knows: which columns name a key, which lakes lack a dimension. Must not know: journals, Spark.
 """

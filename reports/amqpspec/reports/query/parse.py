@@ -1,4 +1,4 @@
-"""From what was typed to a question: terms side by side all hold; ``or``, ``not`` or ``-``, parentheses, quotes.
+"""Parsing a query: adjacent terms must all match; ``or``, ``not`` or ``-``, parentheses, quotes.
 
 Knows: the syntax. Must not know: which keys there are.
 

@@ -1,4 +1,4 @@
-"""The marts as pages need them: rows as they are declared, and how many there are of what is not kept.
+"""Loading marts for pages: rows as declared, and how many rows were left out.
 
 Knows: which rows are kept. Must not know: HTML, what is worth showing.
 

@@ -1,4 +1,4 @@
-"""C6: names that a target may keep for ever: methods' texts, table keys, header names, exchange types, tags.
+"""C6: names that a target may never free: methods' texts, table keys, header names, exchange types, tags.
 
 Knows: where names stand. Must not know: which of them a target keeps.
 """

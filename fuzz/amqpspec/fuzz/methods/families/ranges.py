@@ -1,4 +1,4 @@
-"""C7: ranges that expand: one number that stands for as many deliveries as a target cares to count.
+"""C7: ranges that expand: one number that represents any number of deliveries.
 
 Knows: delivery tags and ids. Must not know: how a target walks a range.
 """
