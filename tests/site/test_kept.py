@@ -14,6 +14,8 @@ import pytest
 
 from amqpspec.reports.marts.files import rows
 from amqpspec.reports.site.folder import write_site
+from amqpspec.reports.site.load import load
+from amqpspec.reports.site.rules import rules
 from amqpspec.target.config import read_targets
 from amqpspec.target.known import KNOWN
 from tests.reports.browser import Browser, undisturbed
@@ -91,6 +93,12 @@ def test_links_lead_to_pages_of_the_site(site: Path, name: str) -> None:
         if parts.fragment and target not in ids:
             ids[target] = set(Page(target).ids)
         assert not parts.fragment or parts.fragment in ids[target], link
+
+
+def test_brokers_are_in_the_order_of_their_names_whatever_letters_they_begin_with() -> None:
+    orders = {tuple(history.product for history in rule.histories) for rule in rules(load(KEPT))}
+    assert all(list(order) == sorted(order, key=str.lower) for order in orders)
+    assert any(list(order) != sorted(order) for order in orders)
 
 
 def test_what_is_kept_of_marts_has_the_same_rows_without_places(tmp_path: Path) -> None:

@@ -166,7 +166,8 @@ def _rule(
     for row in rows:
         since = first.get((row.target, row.target_version))
         members[names.get(row.target, row.target)].append(Seen(row, state_of(row), since))
-    histories = (History(product, tuple(_spans(seen))) for product, seen in sorted(members.items()))
+    by_name = sorted(members.items(), key=lambda member: member[0].lower())
+    histories = (History(product, tuple(_spans(seen))) for product, seen in by_name)
     one = rows[0]
     return Rule(
         dialect,
