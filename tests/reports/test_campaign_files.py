@@ -266,6 +266,13 @@ def test_each_cause_has_a_page_that_lists_its_variants(clustered: Path) -> None:
     assert len(list(folder.iterdir())) == len(causes(load_campaign(clustered)))
 
 
+def test_cells_in_which_a_known_cause_came_again_say_so(tmp_path: Path) -> None:
+    again = {"crash: go: nil in a.b | c": {"C02/channel": 3}}
+    root = junit(write_campaign(tmp_path, findings=VARIANTS, unblamed=again))
+    said = case(root, f"amqpspec.fuzz.{DIALECT}.C02", "table.size/channel").findtext("system-out")
+    assert said is not None and "a known cause came again in C02/channel: go: nil in a.b | c" in said
+
+
 def test_a_page_of_a_cause_that_is_none_any_more_goes(clustered: Path) -> None:
     (folder := clustered / "causes").mkdir()
     (folder / "0123.md").write_text("old", "utf-8")

@@ -231,7 +231,7 @@ class Complaints:
             with self.deferred.timed():
                 blame = triage.blame(batch.items, seen)
                 # The same cause was made small before.
-                if self._order.smaller and self.limit.is_new(seen):
+                if self._order.smaller and self.limit.is_new(blame.suspicion):
                     blame = self._smaller(triage, batch, blame)
         finally:
             self.limit.spent(seen, now_s() - begun_s)

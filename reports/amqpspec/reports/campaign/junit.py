@@ -13,6 +13,7 @@ from pathlib import Path
 
 from junit_xml import TestCase, TestSuite
 
+from amqpspec.reports.campaign.causes import causes
 from amqpspec.reports.campaign.load import LoadedCampaign
 from amqpspec.reports.campaign.rows import COVERED, CellRow, FindingRow
 from amqpspec.reports.junit import write_suites
@@ -71,13 +72,22 @@ def _cell(campaign: LoadedCampaign, cell: CellRow, found: Sequence[FindingRow]) 
         name=visible(f"{cell.role}/{cell.state}"),
         classname=_class(campaign, cell.family),
         elapsed_sec=0,
-        stdout="; ".join(part for part in (visible(cell.coverage), visible(cell.reason), inputs) if part),
+        stdout="; ".join(
+            filter(None, (visible(cell.coverage), visible(cell.reason), inputs, *_again(campaign, cell)))
+        ),
     )
     if found:
         _fail(case, found)
     elif cell.coverage != COVERED:
         case.add_skipped_info(f"{cell.coverage}: {one_line(cell.reason) or 'no reason recorded'}")
     return case
+
+
+def _again(campaign: LoadedCampaign, cell: CellRow) -> Iterator[str]:
+    """Known causes that came again in the family and state of a cell, where nobody was blamed for them."""
+    for cause in causes(campaign):
+        if f"{cell.family}/{cell.state}" in cause.again:
+            yield f"a known cause came again in {cell.family}/{cell.state}: {one_line(cause.words)}"
 
 
 def _class(campaign: LoadedCampaign, family: str) -> str:
