@@ -240,6 +240,15 @@ def test_behind_much_blame_suspicions_wait_each_cause_once(complaints: Complaint
     assert triage.asked == [line(OLD).top, line(NEW).top] and not len(complaints.deferred)
 
 
+def test_a_blame_under_way_counts(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    times_s = iter([0.0, 0.0, 10.0, 10.0, 50.0, 50.0, 50.0, 60.0])
+    monkeypatch.setattr("amqpspec.fuzz.campaign.deferred.now_s", lambda: next(times_s))
+    deferred = Deferred(600.0, 0.3)
+    with deferred.timed():
+        assert deferred.is_due(Oracle.LOG), "10 s are spent"
+        assert not deferred.is_due(Oracle.LOG), "50 s are spent"
+
+
 def test_a_crash_never_waits(complaints: Complaints) -> None:
     triage = Slow(complaints)
     complaints.take(triage, BATCH, Check((line(OLD),)))

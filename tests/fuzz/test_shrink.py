@@ -131,6 +131,15 @@ class Simulated(Triage):
         return _Trial(seen if self.needs(items[0].steps) else None)
 
 
+def test_in_a_hurry_only_the_first_attempts_are_made() -> None:
+    needs = Needs(0, 3, 7)
+    triage = Simulated(needs)
+    triage.is_hurried = lambda: True
+    smaller = triage.smaller(Blame(Status.STABLE, Suspicion(Oracle.LOG, "boom", "boom"), item()))
+    assert len(needs.asked) == smaller.asks == 16 and smaller.item is not None
+    assert len(smaller.item.octets) < len(b"".join(STEPS))
+
+
 @pytest.mark.parametrize(("oracle", "most"), [(Oracle.LOG, 64), (Oracle.HANG, 8), (Oracle.CPU, 8)])
 def test_triage_shrinks_sequences_within_its_trials(oracle: Oracle, most: int) -> None:
     needs = Needs(7)

@@ -262,6 +262,7 @@ class Complaints:
 
     def _smaller(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
         """The blame with a smaller input; as it was found where there is no time for that. Raises TargetLost."""
+        triage.is_hurried = lambda: not self.deferred.is_due(blame.suspicion.oracle)
         try:
             return triage.smaller(blame)
         except OutOfTime:

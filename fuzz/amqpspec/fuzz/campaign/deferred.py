@@ -37,6 +37,7 @@ class Deferred:
     def __init__(self, budget_s: float, share: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
         self._budget_s, self._share = budget_s, share
         self._begun_s, self._spent_s = now_s(), 0.0
+        self._since_s: float | None = None
         self.is_closing = False
         self._waiting: dict[Key, tuple[Batch, Suspicion]] = {}
         for one in saved:
@@ -57,16 +58,18 @@ class Deferred:
         passed_s = now_s() - self._begun_s
         if self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0:
             return True
-        has_time = self._share > 0 and self._spent_s <= max(_AT_ONCE_S, self._share * passed_s)
+        spent_s = self._spent_s + (now_s() - self._since_s if self._since_s is not None else 0.0)
+        has_time = self._share > 0 and spent_s <= max(_AT_ONCE_S, self._share * passed_s)
         return has_time and oracle is not Oracle.LATE
 
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Counts the time of a blame."""
-        begun_s = now_s()
+        begun_s = self._since_s = now_s()
         try:
             yield
         finally:
+            self._since_s = None
             self._spent_s += now_s() - begun_s
 
     def put(self, batch: Batch, seen: Suspicion) -> bool:

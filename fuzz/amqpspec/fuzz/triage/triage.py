@@ -17,6 +17,7 @@ from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.triage.search import Spent
 from amqpspec.fuzz.triage.shrink import smaller_steps
 
 _TRIES = 2
@@ -25,8 +26,11 @@ _TRIES_OF = {Oracle.LATE: 5}
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
 _SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
-_FEW_ASKS = 8
-"""How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late."""
+_FEW_ASKS, _SURE_ASKS = 8, 16
+"""How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late.
+
+The first ones make it smaller by most; in a hurry, there are only these.
+"""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
@@ -82,7 +86,8 @@ class OutOfTime(Exception):
 
 
 class Triage:
-    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime.
+    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime,
+    ``is_hurried`` what is only done to make an input smaller still.
 
     ``revivals`` counts how often the target was, or may have been, restarted.
     """
@@ -91,6 +96,7 @@ class Triage:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
         self.trials, self.revivals = trials, 0
         self.is_late: Callable[[], bool] = lambda: False
+        self.is_hurried: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         """The one input of a batch that does it. Raises TargetLost, OutOfTime."""
@@ -253,6 +259,8 @@ class Triage:
 
         def keeps(steps: tuple[bytes, ...]) -> bool:
             nonlocal best, asks
+            if asks >= _SURE_ASKS and self.is_hurried():
+                raise Spent
             asks += 1
             tried = self._smaller_one(blame, steps)
             best = tried or best
