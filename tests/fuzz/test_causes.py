@@ -124,6 +124,10 @@ def test_a_trace_that_names_no_place_tells_no_cause(log: str) -> None:
     assert cause(log) == ""
 
 
+def test_long_lines_are_read_in_part() -> None:
+    assert cause("panic: boom\n\ngoroutine 1 [running]:\n" + "(" * 1_000_000 + "\n") == ""
+
+
 # --- of findings
 
 CELLS = by_key("amqp-0-9-1")

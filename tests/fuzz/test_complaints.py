@@ -14,6 +14,7 @@ from amqpspec.fuzz.campaign.deferred import Deferred
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.limits import BlameLimit
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.report import by_cause
@@ -160,6 +161,18 @@ def test_one_cause_of_several_places_is_one(complaints: Complaints) -> None:
 def test_findings_of_an_older_version_are_causes_of_their_own() -> None:
     rows = [{"oracle": "log", "signature": name, "top": "boom"} for name in "ab"]
     assert [row["findings"] for row in by_cause(rows)] == [["log-a"], ["log-b"]]
+
+
+def test_of_a_mixed_batch_another_cause_in_a_known_place_is_a_finding(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+    asked(complaints, crash("go: nil in a.b"))
+    other = crash("go: nil in c.d", "go: panic: other")
+    monkeypatch.setattr(Told, "blame", lambda self, items, seen: Blame(Status.STABLE, other, items[0]))
+    complaints.limit = BlameLimit()
+    asked(complaints, crash("go: nil in a.b"), batch=MIXED)
+    assert [found.cause for found in complaints._store.found] == ["go: nil in a.b", "go: nil in c.d"]
 
 
 # --- batches of several families and states

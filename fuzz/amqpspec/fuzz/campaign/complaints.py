@@ -241,7 +241,7 @@ class Complaints:
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._leave_unconfirmed(seen)
             return None
-        if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, seen)]:
+        if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, blame.suspicion)]:
             self._known_of_mixed(key, blame.item, seen)
         else:
             self._found(batch, key, blame)

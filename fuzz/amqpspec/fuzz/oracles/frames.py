@@ -15,8 +15,8 @@ from itertools import takewhile
 
 from amqpspec.fuzz.oracles.suspicion import steady
 
-LINES = 160
-"""How many lines of a trace are read."""
+LINES, _LINE_CHARS = 160, 512
+"""How many lines of a trace are read, and how much of each: what a peer sent may be in them."""
 _RECURRING, _NAMED = 3, 3
 _CAUSED_BY = "Caused by: "
 _JVM_TYPE = re.compile(r"((?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
@@ -40,7 +40,8 @@ _BEAM_PLACE = re.compile(r" [a-z]\w*:[a-z_]\w*")
 
 def cause_in(runtime: str, lines: Sequence[str], top: str) -> str:
     """What broke and where, by a trace that begins with the first line; ``top`` is what is said of it anyway."""
-    found = _READERS[runtime](lines[:LINES], top) if runtime in _READERS else ""
+    trace = [line[:_LINE_CHARS] for line in lines[:LINES]]
+    found = _READERS[runtime](trace, top) if runtime in _READERS else ""
     return f"{runtime}: {found}" if found else ""
 
 

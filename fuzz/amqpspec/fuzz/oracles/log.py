@@ -19,6 +19,8 @@ from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady
 
 MAX_OCTETS = 4 << 20
 _EXCERPT_LINES = 12
+_LINE_CHARS = 4096
+"""How much of a line is looked at: what a peer sent may be in it, as long as it likes."""
 _REST_S, _CATCH_UP_S = 0.1, 1.5
 """A log is at rest when nothing was written for so long; it is waited for no longer than that."""
 _HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
@@ -41,7 +43,7 @@ _ORDINARY = re.compile(r"IllegalStateException: Channel was inactive for ")
 _GOES_ON = {
     "jvm": re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}"),
     "go": re.compile(
-        r"\s|$|\[signal |goroutine \d|created by |exit status |runtime stack:|\.\.\.|r\w+\s+0x|\S+\(.*\)$"
+        r"\s|$|\[signal |goroutine \d|created by |exit status |runtime stack:|\.\.\.|r\w+\s+0x|[^\s(]+\(.*\)$"
     ),
 }
 """Lines that belong to what a runtime has just complained of."""
@@ -119,7 +121,7 @@ def last_complaint(text: str) -> Suspicion | None:
 
 
 def _each(text: str) -> Iterator[Suspicion]:
-    lines = text.splitlines()
+    lines = [line[:_LINE_CHARS] for line in text.splitlines()]
     continued: re.Pattern[str] | None = None
     died = False
     for number, line in enumerate(lines):

@@ -14,7 +14,7 @@ from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.text import plural, visible
 
-FOLDER = "causes"
+FOLDER, _NAME_CHARS = "causes", 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def write_causes(folder: Path, found: Iterable[Cause]) -> Path:
 
 
 def _plain(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "_"
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name[:_NAME_CHARS]) or "_"
 
 
 def _page(cause: Cause) -> Iterator[str]:
