@@ -109,6 +109,7 @@ def test_a_state_into_which_nobody_comes_keeps_no_other_waiting() -> None:
         assert begun and all(o.late for o in begun) and len(begun) < len(shut)
         assert list(executor.run(shut)) == [], "nothing more is begun of it for a while"
         assert [o.item.state for o in (*executor.run([item("raw", b"x")]), *executor.finish())] == ["raw"]
+        assert list(executor.run(shut)), "behind that, it may be another target"
         executor.close()
 
 

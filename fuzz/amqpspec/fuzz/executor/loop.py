@@ -68,9 +68,8 @@ class Executor:
         self._selector = selectors.DefaultSelector()
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
-        self._stuck = 0
+        self._stuck, self._down = 0, False
         self._room, self._beginning = connections, 0
-        self._down = False
         self._lost_in: Counter[str] = Counter()
         self._shut_until_s: dict[str, float] = {}
         self._running: set[Connection] = set()
@@ -95,7 +94,8 @@ class Executor:
         yield from self._run(InputQueue(inputs), self.carrying)
 
     def finish(self) -> Iterator[InputResult]:
-        """Results of what earlier runs left waiting."""
+        """Results of what earlier runs left waiting. Behind it, the target may have been restarted."""
+        self._lost_in, self._shut_until_s = Counter(), {}
         yield from self._run(InputQueue(()), carrying=False)
 
     def serve(self, seconds_s: float) -> None:
