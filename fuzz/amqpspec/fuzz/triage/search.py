@@ -43,8 +43,8 @@ class Search:
         return self.known[steps]
 
     def step(self, at: int, octets: bytes) -> bool:
-        """The same with other octets in one step of the best."""
-        return self((*self.best[:at], octets, *self.best[at + 1 :]))
+        """The same with other octets in one step of the best; a step without octets is none."""
+        return bool(octets) and self((*self.best[:at], octets, *self.best[at + 1 :]))
 
 
 def _size(steps: Steps) -> tuple[int, int, int, Steps]:

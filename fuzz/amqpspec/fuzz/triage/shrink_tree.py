@@ -84,7 +84,8 @@ class _Shrinker:
         todo = list(edits)
 
         def keeps(kept: Sequence[Node]) -> bool:
-            return self._holds({part: edits[part] for part in todo if part not in kept})
+            left = set(kept)
+            return self._holds({part: edits[part] for part in todo if part not in left})
 
         return list(fewest(todo, keeps))
 
