@@ -16,6 +16,7 @@ from amqpspec.spec.dialects import certified_dialects, ledgers, load_ledger
 from amqpspec.spec.methods import MethodDialect, load_methods
 from amqpspec.spec.model import Level, Refusal, Requirement, Scope
 from amqpspec.spec.requirements import LedgerError, parse_refusal, read_ledger
+from tests.spec.ledgers import TESTABLE, refusals
 
 FEATURES = {
     "alternate-exchange",
@@ -40,7 +41,6 @@ WIRE_TESTS = {
 }
 ID = re.compile(r"[a-z][a-z0-9-]*(/[a-z0-9-]+)+|amq_wlp_[a-z]+_[0-9]{2}")
 SOURCE = re.compile(r"[RSE]91-[0-9]{3}")
-TESTABLE = {"yes", "timing", "needs second connection", "needs restart"}
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +51,6 @@ def dialect() -> MethodDialect:
 @pytest.fixture(scope="module")
 def rows() -> list[Requirement]:
     return list(load_ledger("amqp-0-9-1").values())
-
-
-def refusals(row: Requirement) -> tuple[Refusal, ...]:
-    return row.accepts + row.tolerates
 
 
 def test_every_certified_dialect_has_a_ledger() -> None:
@@ -108,8 +104,7 @@ def test_what_has_no_case_says_why(rows: list[Requirement]) -> None:
     assert [row.id for row in rows if bool(row.excluded) == row.testable] == []
 
 
-def test_every_row_binds_somebody_and_says_something(rows: list[Requirement]) -> None:
-    assert {row.binds for row in rows} == {"client", "server", "peer"}
+def test_every_row_has_a_section_and_says_something(rows: list[Requirement]) -> None:
     assert [row.id for row in rows if not row.section or not row.paraphrase] == []
 
 
@@ -117,12 +112,6 @@ def test_rows_beyond_the_list_name_their_chapter(rows: list[Requirement]) -> Non
     assert [
         row.id for row in rows if not row.source and not row.section.startswith(("pdf §", "extension "))
     ] == []
-
-
-def test_paraphrases_and_readings_are_one_line_each(rows: list[Requirement]) -> None:
-    texts = [text for row in rows for text in (row.paraphrase, row.reading, row.excluded)]
-    assert [text for text in texts if "\n" in text or "  " in text or text != text.strip()] == []
-    assert [row.id for row in rows if len(row.paraphrase) > 125 or row.paraphrase.endswith(".")] == []
 
 
 def test_features_are_known(rows: list[Requirement]) -> None:
@@ -145,16 +134,6 @@ def test_every_refusal_can_be_said(rows: list[Requirement], dialect: MethodDiale
             phrase = refusal.describe(dialect)
             assert phrase
             assert refusal.code is None or f"{refusal.code} " in phrase
-
-
-def test_no_answer_is_both_accepted_and_tolerated(rows: list[Requirement]) -> None:
-    assert [row.id for row in rows if set(row.accepts) & set(row.tolerates)] == []
-    assert [row.id for row in rows if len(set(refusals(row))) != len(refusals(row))] == []
-
-
-def test_choices_between_answers_are_explained(rows: list[Requirement]) -> None:
-    unexplained = [row.id for row in rows if (len(row.accepts) > 1 or row.tolerates) and not row.reading]
-    assert unexplained == []
 
 
 def test_a_code_at_another_scope_than_its_own_is_explained(

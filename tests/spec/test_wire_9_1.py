@@ -16,7 +16,8 @@ import pytest
 from amqpspec.spec.amqp_wire_9_1.types import DOMAINS
 from amqpspec.spec.dialects import deployed_as, load_ledger, parts_of, runnable_dialects, widest
 from amqpspec.spec.methods import AmqpClass, Field, Method, MethodDialect, load_methods
-from amqpspec.spec.model import Level, Refusal, Requirement, Scope, Side
+from amqpspec.spec.model import Level, Requirement, Scope, Side
+from tests.spec.ledgers import TESTABLE, refusals
 
 DRAFT, OVERLAY, LATER = "amqp-wire-9-1", "amqp-0-8", "amqp-0-9-1"
 SCOPES = {None: None, "soft error": Scope.CHANNEL, "hard error": Scope.CONNECTION}
@@ -28,7 +29,6 @@ NAMED_TESTS = {
     *(f"amq_wlp_trace_0{n}" for n in (1, 2)),
     *(f"amq_wlp_heartbeat_0{n}" for n in (1, 2)),
 }
-TESTABLE = {"yes", "timing", "needs second connection", "needs restart"}
 LEVELS = {"MUST NOT": "MUST", "SHOULD NOT": "SHOULD", "may not": "MUST", "may": "MAY", "should": "SHOULD"}
 
 # The XML gives this argument the domain of a class-id.
@@ -260,10 +260,6 @@ def test_the_overlay_is_how_the_draft_is_deployed() -> None:
 
 
 # --- the ledger
-
-
-def refusals(row: Requirement) -> tuple[Refusal, ...]:
-    return row.accepts + row.tolerates
 
 
 def test_every_source_has_one_row_and_91_of_103_are_testable(rows: list[Requirement]) -> None:
