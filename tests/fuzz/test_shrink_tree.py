@@ -182,6 +182,18 @@ def test_a_wrong_size_in_a_frame_stays_and_that_of_the_frame_follows() -> None:
     assert len(found) == 8 + len(wrong)
 
 
+def test_of_a_body_that_cannot_be_read_octets_are_left_out_with_the_frame_size_following() -> None:
+    octets = bytes.fromhex(
+        "0000002e02010000005341c02103a3ff504c41494ea00c006775657374006775657374a1096c6f63616c686f7374"
+    )
+
+    def has(one: bytes) -> bool:
+        return int.from_bytes(one[:4], "big") == len(one) and b"\x53\x41" in one and b"\xa3\xff" in one
+
+    found, asked = smaller(item("amqp-1-0", octets, state="sasl-header"), has)
+    assert found == bytes.fromhex("0000000c 0201 0000 5341a3ff") and len(asked.steps) < 64
+
+
 def test_fields_of_a_list_are_left_out_in_their_places() -> None:
     octets = octets_of(grammar("amqp-1-0")["performative/attach"].tree)
     path = next(p for p, n in leaves("amqp-1-0", octets) if p.endswith("target.fields.items.address.value"))

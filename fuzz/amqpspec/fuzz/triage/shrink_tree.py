@@ -105,9 +105,13 @@ class _Shrinker:
                 self._shorten(node, node.role)
 
     def octets(self, least: int) -> None:
-        """What frames hold without the octets that are not needed, whatever they mean; only sizes of frames follow."""
-        for part in [part for frame in self.tree.children for part in frame.children if part.children]:
-            self._shorten(part, Role.OPAQUE, least)
+        """What frames hold without the octets that are not needed, whatever they mean; only sizes of frames follow.
+
+        A body that cannot be read, such as one with a wrong size within, has only its octets.
+        """
+        for part in [part for frame in self.tree.children for part in frame.children]:
+            if part.children or (part.role is Role.OPAQUE and part.octets):
+                self._shorten(part, Role.OPAQUE, least)
 
     def _lower(self, node: Node) -> None:
         width, value = len(node.octets), int.from_bytes(node.octets, "big")
