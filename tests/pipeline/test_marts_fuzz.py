@@ -60,7 +60,7 @@ def test_a_cluster_tells_since_when_how_often_and_by_which_input(spark: SparkSes
         spark,
         findings.MART,
         crash_days=[crashed("old", "boom", DAY, 4), crashed("new", "boom", LATER, 2)],
-        edge_days=[edge("old", DAY, 1, 2), edge("new", LATER, 1, 2)],
+        case_days=[*ended("old", day=DAY), *ended("new")],
         runs=[run("old", "fuzz", version="4.0"), run("new", "fuzz", version="4.1")],
         crashes=[
             finding("old", "boom", DAY, 31),

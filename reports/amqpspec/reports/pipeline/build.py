@@ -65,9 +65,7 @@ def build(
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
         try:
             refreshed = {rollup.name: store.refresh(spark, rollup, say) for rollup in ROLLUPS}
-            inputs = _make_shared(spark, read_inputs(spark, store), day, draft / _SHARED, say)
-            rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, say))
-            shutil.rmtree(draft / _SHARED)
+            rows = make_marts(spark, store, day, draft, _exported, say)
             _write_manifest(draft, store, day, rows, refreshed)
             swap(draft, out)
         finally:
@@ -94,19 +92,42 @@ def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
     }
 
 
+def make_marts(
+    spark: SparkSession,
+    store: Store,
+    as_of: date,
+    draft: Path,
+    made: Callable[[Mart, Path], int],
+    say: Say = silence,
+) -> dict[str, int]:
+    """All marts as Parquet, each in a folder of ``draft``; ``made`` gets each folder, and says how many rows it has."""
+    inputs = _make_shared(spark, read_inputs(spark, store), as_of, draft / _SHARED, say)
+
+    def write(mart: Mart) -> int:
+        say(mart.name)
+        reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
+        write_mart(spark, mart, reads, store.lake, as_of, draft / mart.name)
+        return made(mart, draft / mart.name)
+
+    rows = _write_all(write)
+    shutil.rmtree(draft / _SHARED)
+    return rows
+
+
 def _make_shared(
     spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, say: Say
 ) -> Mapping[str, DataFrame]:
     """The inputs, and what several marts need: made once, because planning it costs more than reading it."""
-    whole = dict(inputs)
-    for name, make in SHARED.items():
+
+    def write(name: str) -> DataFrame:
         say(name)
-        table = make(whole, as_of)
+        table = SHARED[name](inputs, as_of)
         # Written, not cached: a cache would take the heap from the marts, and keeps the plan that made it.
         place = str((folder / name).resolve())
         table.write.mode("overwrite").parquet(place)
-        whole[name] = spark.read.schema(table.schema).parquet(place)
-    return whole
+        return spark.read.schema(table.schema).parquet(place)
+
+    return {**inputs, **dict(zip(SHARED, side_by_side(write, SHARED), strict=True))}
 
 
 def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
@@ -117,20 +138,8 @@ def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
     return {mart.name: rows[mart.name] for mart in MARTS}
 
 
-def _write(
-    spark: SparkSession,
-    mart: Mart,
-    inputs: Mapping[str, DataFrame],
-    lake: Lake,
-    as_of: date,
-    draft: Path,
-    say: Say,
-) -> int:
-    """One mart: written, checked, exported; how many rows it has."""
-    say(mart.name)
-    folder = draft / mart.name
-    reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
-    write_mart(spark, mart, reads, lake, as_of, folder)
+def _exported(mart: Mart, folder: Path) -> int:
+    """A mart checked, and beside its Parquet for people."""
     return export(folder, mart.name, mart.grain)
 
 

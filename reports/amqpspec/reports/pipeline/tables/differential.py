@@ -17,70 +17,80 @@ from pyspark.sql import functions as fn
 from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, named_runs, until
+from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs, until
 
 HORIZON_DAYS = 28
 PARTITIONS = 32
 """Of the shuffle by input: less than a million rows each, where a night has a million."""
 VARIES = "varies"
-_VECTOR = ("dialect", "kind", "vector")
 _VARIES_KEY = 0
 _LINE = ("target", "dialect", "kind")
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
-    reactions = _reactions(inputs, as_of)
-    # A reaction that varies differs from itself: it may stand in a vector, but makes none.
-    stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
-    differing = (
-        reactions.groupBy("dialect", "kind", "input_key")
-        .agg(
-            # An exclusive or has no order: the same reactions have the same name, whatever task met them first, and
-            # its buffer is one number, where a sorted list of targets would need an object a group.
-            fn.lower(fn.hex(fn.bit_xor(fn.xxhash64("target", "signature")))).alias("vector"),
-            fn.count(fn.lit(1)).alias("targets"),
-            fn.min(stable).alias("low"),
-            fn.max(stable).alias("high"),
-        )
-        .where("low < high")
-    )
-    vectors = differing.groupBy(*_VECTOR).agg(
-        fn.count(fn.lit(1)).alias("inputs"),
-        fn.max("targets").alias("targets"),
-        fn.min("input_key").alias("sample_key"),
-    )
-    members = reactions.join(
-        vectors.withColumnRenamed("sample_key", "input_key"), ["dialect", "kind", "input_key"]
-    ).withColumnRenamed("input_key", "sample_key")
-    return _in_words(inputs, members)
+    runs = newest_runs(inputs, as_of)
+    rows = _rows(inputs, runs, as_of)
+    lines = fn.broadcast(runs.select("line", "among", *_LINE).distinct())
+    vectors = _vectors(_reactions(rows, lines)).withColumnRenamed("sample_key", "input_key")
+    # Of all rows, which are many, only those of the samples are aggregated a second time.
+    samples = rows.join(vectors.select("input_key"), "input_key", "left_semi")
+    members = _reactions(samples, lines).join(vectors, ["among", "input_key"])
+    return _in_words(inputs, members.withColumnRenamed("input_key", "sample_key"))
 
 
-def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
-    """One row an input and target: the reaction of its newest version, if it is not declared.
+def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
+    """Reactions of each target's newest version, in numbers of fixed width.
 
-    There are nearly as many of them as rows: these are shuffled first, once and by the input alone, which serves all
-    that follows, and keys have fixed width; names come back by a small join.
+    They are shuffled before they are aggregated, because there are nearly as many groups as rows, and by the input
+    alone, which serves all that follows.
     """
-    runs = _newest_runs(inputs, as_of).withColumn("line", fn.xxhash64(*_LINE))
-    rows = (
+    return (
         _within(inputs["reaction_days"], as_of)
         .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
         .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
+        .repartition(PARTITIONS, "input_key")
     )
+
+
+def _reactions(rows: DataFrame, lines: DataFrame) -> DataFrame:
+    """One row an input and target: the reaction of its newest version, if it is not declared."""
     reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
     return (
-        rows.repartition(PARTITIONS, "input_key")
-        .groupBy("input_key", "line")
+        rows.groupBy("input_key", "line")
         .agg(
             fn.min("signature_low").alias("low"),
             fn.max("signature_high").alias("high"),
             fn.max("known").alias("known"),
             fn.max("run_key").alias("run_key"),
         )
-        .where("known = 0 AND low IS NOT NULL")
-        .join(fn.broadcast(runs.select("line", *_LINE).distinct()), "line")
-        .select("input_key", *_LINE, "run_key", reaction.alias("signature"))
+        # No run key is null. But whoever asks for it reads the same columns, and all share one shuffle.
+        .where("known = 0 AND low IS NOT NULL AND run_key IS NOT NULL")
+        .join(lines, "line")
+        .select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"))
+    )
+
+
+def _vectors(reactions: DataFrame) -> DataFrame:
+    """Who reacted how, where that differs: one row a vector, with one of its inputs."""
+    # A reaction that varies differs from itself: it may stand in a vector, but makes none.
+    stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
+    differing = (
+        reactions.groupBy("among", "input_key")
+        .agg(
+            # An exclusive or has no order: the same reactions have the same name, whatever task met them first, and
+            # its buffer is one number, where a sorted list of targets would need an object a group.
+            fn.bit_xor(fn.xxhash64("target", "signature")).alias("vector"),
+            fn.count(fn.lit(1)).alias("targets"),
+            fn.min(stable).alias("low"),
+            fn.max(stable).alias("high"),
+        )
+        .where("low < high")
+    )
+    return differing.groupBy("among", "vector").agg(
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.max("targets").alias("targets"),
+        fn.min("input_key").alias("sample_key"),
     )
 
 
@@ -89,13 +99,22 @@ def _within(rollup: DataFrame, as_of: date) -> DataFrame:
     return until(rollup, as_of).where(fn.col("dt") > fn.lit(as_of - timedelta(days=HORIZON_DAYS)))
 
 
-def _newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
-    """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with."""
+def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
+    """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with.
+
+    ``line`` is the key of the three, ``among`` that of those that are compared with one another.
+    """
+    if NEWEST_RUNS in inputs:
+        return inputs[NEWEST_RUNS]
     ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(fn.max("last_us").alias("last_us"))
-    runs = ended.join(_runs(inputs), "run_key")
+    runs = ended.join(fn.broadcast(_runs(inputs)), "run_key")
     last = fn.max(fn.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
-    return (
-        runs.withColumn("last", last).where("target_version = last.target_version").select("run_key", *_LINE)
+    newest = runs.withColumn("last", last).where("target_version = last.target_version")
+    return newest.select(
+        "run_key",
+        *_LINE,
+        fn.xxhash64(*_LINE).alias("line"),
+        fn.xxhash64("dialect", "kind").alias("among"),
     )
 
 
@@ -118,7 +137,7 @@ def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
         members.join(fn.broadcast(runs), "run_key", "left")
         .join(words, "signature", "left")
         .join(cases, "sample_key", "left")
-        .withColumns({"reaction": varies, "sample": is_case})
+        .withColumns({"reaction": varies, "sample": is_case, "vector": fn.lower(fn.hex("vector"))})
     )
 
 

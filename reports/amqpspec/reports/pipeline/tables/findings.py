@@ -45,8 +45,9 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _clusters(seen: DataFrame, as_of: date) -> DataFrame:
     return seen.groupBy(*_CLUSTER).agg(
-        fn.countDistinct("run_key").alias("campaigns"),
-        fn.countDistinct("dt").alias("days"),
+        # Sets, not distinct counts: those would multiply the rows, and shuffle them twice more.
+        fn.size(fn.collect_set("run_key")).alias("campaigns"),
+        fn.size(fn.collect_set("dt")).alias("days"),
         fn.sum("inputs").alias("inputs"),
         fn.sum(_inputs_between(as_of, 0)).alias("recent"),
         fn.sum(_inputs_between(as_of, 1)).alias("earlier"),
@@ -76,7 +77,7 @@ def _seen(inputs: Inputs, as_of: date) -> DataFrame:
             fn.lit(None).cast("bigint").alias("smallest_octets"),
         )
     )
-    return days.unionByName(bare).join(campaigns(inputs), "run_key")
+    return days.unionByName(bare).join(fn.broadcast(campaigns(inputs)), "run_key")
 
 
 def _findings(inputs: Inputs, as_of: date) -> DataFrame:
@@ -85,7 +86,9 @@ def _findings(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _newest_fuzzed(inputs: Inputs, as_of: date) -> DataFrame:
     """The version that each target was last fuzzed in, whether or not anything was found."""
-    fuzzed = until(inputs["edge_days"], as_of).select("run_key", "last_us").join(campaigns(inputs), "run_key")
+    runs = fn.broadcast(campaigns(inputs))
+    # Every input belongs to a cell, and there are fewer cells than edges.
+    fuzzed = until(inputs["case_days"], as_of).select("run_key", "last_us").join(runs, "run_key")
     return newest_versions(fuzzed).withColumnRenamed("target_version", "newest_version")
 
 
@@ -104,4 +107,4 @@ def _smallest(inputs: Inputs, as_of: date) -> DataFrame:
     return placed.where("_place = 1").drop("_place")
 
 
-MART = Mart(FindingCluster, ("crash_days", "edge_days", "runs", "crashes"), table)
+MART = Mart(FindingCluster, ("crash_days", "case_days", "runs", "crashes"), table)

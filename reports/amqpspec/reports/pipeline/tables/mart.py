@@ -23,7 +23,9 @@ from amqpspec.reports.pipeline.grain import as_schema
 Inputs = Mapping[str, DataFrame]
 """Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
 
-CASE_RUNS, LATEST = "case_runs", "latest"
+HISTORIES, NEWEST_RUNS = "histories", "newest_runs"
+_SUMS = ("attempts", "green", "known", "unexpected")
+_ENDS = ("worst", "best", "first_us", "last_us")
 
 NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
@@ -82,31 +84,44 @@ def named_runs(runs: DataFrame, kind: str) -> DataFrame:
 
 
 def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
-    """One row a conformance run and case: its attempts, its verdict (the worst of them), its names."""
-    if CASE_RUNS in inputs:
-        return inputs[CASE_RUNS]
+    """One row a conformance run and case, in numbers only: attempts, the verdict (the worst of them), times.
+
+    ``pair`` is the key of target, versions and dialect. The days are shuffled once, by the case alone, which serves
+    all groups and windows by case that follow; names come back by a small join.
+    """
+    runs = named_runs(inputs["runs"], CASE).drop("run", "product", "folder")
+    dialects = inputs["cases"].select("case_key", "dialect")
+    days = (
+        until(inputs["case_days"], as_of)
+        .join(fn.broadcast(runs), "run_key")
+        .join(fn.broadcast(dialects), "case_key", "left")
+        .withColumn("dialect", fn.coalesce("dialect", "run_dialect"))
+        .withColumn("pair", fn.xxhash64("target", "target_version", "suite_version", "dialect"))
+    )
+    return _whole_runs(days.select("run_key", "case_key", "pair", *_SUMS, *_ENDS).repartition("case_key"))
+
+
+def _whole_runs(days: DataFrame) -> DataFrame:
+    """A run over midnight as one: its attempts add up, whatever day they were of."""
+    return days.groupBy("run_key", "case_key", "pair").agg(
+        *(fn.sum(name).alias(name) for name in _SUMS),
+        fn.max("worst").alias("worst"),
+        fn.min("best").alias("best"),
+        fn.min("first_us").alias("first_us"),
+        fn.max("last_us").alias("last_us"),
+    )
+
+
+def with_names(rows: DataFrame, inputs: Inputs) -> DataFrame:
+    """Rows of a run and a case with the names of both; a case that no dimension knows is named by its key."""
     cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
-    joined = (
-        _whole_runs(until(inputs["case_days"], as_of))
-        .join(named_runs(inputs["runs"], CASE), "run_key")
-        .join(cases, "case_key", "left")
+    joined = rows.join(fn.broadcast(named_runs(inputs["runs"], CASE)), "run_key").join(
+        fn.broadcast(cases), "case_key", "left"
     )
     return joined.select(
         *joined.drop("dialect", "case", "run_dialect").columns,
         fn.coalesce("dialect", "run_dialect").alias("dialect"),
         fn.coalesce("case", fn.lower(fn.hex("case_key"))).alias("case"),
-    )
-
-
-def _whole_runs(days: DataFrame) -> DataFrame:
-    """A run over midnight as one: its attempts add up, whatever day they were of."""
-    sums = [fn.sum(name).alias(name) for name in ("attempts", "green", "known", "unexpected")]
-    return days.groupBy("run_key", "case_key").agg(
-        *sums,
-        fn.max("worst").alias("worst"),
-        fn.min("best").alias("best"),
-        fn.min("first_us").alias("first_us"),
-        fn.max("last_us").alias("last_us"),
     )
 
 

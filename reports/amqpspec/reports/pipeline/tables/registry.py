@@ -20,7 +20,8 @@ from amqpspec.reports.pipeline.tables import (
     scores,
     verdicts,
 )
-from amqpspec.reports.pipeline.tables.mart import CASE_RUNS, LATEST, Inputs, Mart, case_runs
+from amqpspec.reports.pipeline.tables.histories import histories
+from amqpspec.reports.pipeline.tables.mart import HISTORIES, NEWEST_RUNS, Inputs, Mart
 
 MARTS: tuple[Mart, ...] = (
     verdicts.MART,
@@ -33,5 +34,8 @@ MARTS: tuple[Mart, ...] = (
     scores.MART,
 )
 
-SHARED: Mapping[str, Callable[[Inputs, date], DataFrame]] = {CASE_RUNS: case_runs, LATEST: verdicts.latest}
-"""What several marts need, in an order in which each may need the ones before it: made once by a build."""
+SHARED: Mapping[str, Callable[[Inputs, date], DataFrame]] = {
+    HISTORIES: histories,
+    NEWEST_RUNS: differential.newest_runs,
+}
+"""What marts need again and again, none of it made of another: made once by a build."""

@@ -16,52 +16,47 @@ from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import Regression
 from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
+from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
     Inputs,
     Mart,
     at,
-    case_runs,
     evidence,
-    newest,
     verdict_word,
     version_order,
 )
 
 _CASE = ("target", "dialect", "case")
-_PAIR = (*_CASE, "target_version", "suite_version")
-_CARRIED = ("target_version", "suite_version", "worst", "mixed", "run")
+_CARRIED = ("target_version", "suite_version", "worst", "run", "mixed")
 TARGET, SUITE, BOTH = "target-version", "suite-version", "both"
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``direction``: regressed from green, fixed to green, else changed. ``flaky``: a side had other verdicts, too."""
-    pairs = _pairs(case_runs(inputs, as_of)).select(
-        "*",
+    pairs = histories(inputs, as_of).select(
+        *_CASE, *_CARRIED[:-1], "suite", "level", "folder", "first_us",
+        (fn.col("all_best") != fn.col("all_worst")).alias("mixed"),
         version_order(fn.col("target_version")).alias("target_order"),
         version_order(fn.col("suite_version")).alias("suite_order"),
-    )
+    )  # fmt: skip
     by_target = _before(Window.partitionBy(*_CASE, "suite_version").orderBy("target_order", "target_version"))
     by_suite = _before(Window.partitionBy(*_CASE, "target_version").orderBy("suite_order", "suite_version"))
     by_time = _before(Window.partitionBy(*_CASE).orderBy("first_us", "target_order", "suite_order"))
     placed = pairs.select(
         "*", by_target.alias("by_target"), by_suite.alias("by_suite"), by_time.alias("by_time")
     )
+    return _compared(placed.select("*", fn.inline(_neighbours())))
+
+
+def _neighbours() -> Column:
+    """The pairs that each is compared with, and which change that makes; null where there is none."""
     alone = fn.col("by_target").isNull() & fn.col("by_suite").isNull()
-    compared = [
-        _compared(placed, TARGET, "by_target"),
-        _compared(placed, SUITE, "by_suite"),
-        _compared(placed.where(alone), BOTH, "by_time"),
-    ]
-    return compared[0].unionByName(compared[1]).unionByName(compared[2])
-
-
-def _pairs(rows: DataFrame) -> DataFrame:
-    """One row a case and pair of versions: its last run, when it was first seen, whether its runs agree."""
-    same = Window.partitionBy(*_PAIR)
-    mixed = (fn.max("worst").over(same) != fn.min("worst").over(same)) | (
-        fn.max(fn.col("worst") - fn.col("best")).over(same) > 0
+    found = (
+        (TARGET, fn.col("by_target")),
+        (SUITE, fn.col("by_suite")),
+        (BOTH, fn.when(alone, fn.col("by_time"))),
     )
-    return newest(rows.withColumns({"mixed": mixed, "first_us": fn.min("first_us").over(same)}), _PAIR)
+    return fn.array(*(fn.struct(fn.lit(change).alias("change"), old.alias("old")) for change, old in found))
 
 
 def _before(window: WindowSpec) -> Column:
@@ -69,12 +64,11 @@ def _before(window: WindowSpec) -> Column:
     return fn.lag(fn.struct(*_CARRIED)).over(window)
 
 
-def _compared(placed: DataFrame, change: str, before: str) -> DataFrame:
-    """Each pair beside the one before it, where the verdicts differ."""
-    old = fn.col(before)
+def _compared(placed: DataFrame) -> DataFrame:
+    """Each pair beside one before it, where the verdicts differ."""
+    old = fn.col("old")
     rows = placed.where(old.isNotNull() & (old["worst"] != fn.col("worst"))).select(
-        *_CASE, "suite", "level", "folder", "worst",
-        fn.lit(change).alias("change"),
+        *_CASE, "suite", "level", "folder", "worst", "change",
         fn.col("target_version").alias("to_target_version"),
         fn.col("suite_version").alias("to_suite_version"),
         old["target_version"].alias("from_target_version"),

@@ -14,7 +14,7 @@ from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.rows import RunScore
 from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
-from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, case_runs
+from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, case_runs, with_names
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -22,7 +22,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
     A case is as good as its worst attempt.
     """
-    rows = case_runs(inputs, as_of).withColumns(
+    rows = with_names(case_runs(inputs, as_of), inputs).withColumns(
         {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}
     )
     counted = rows.groupBy(*RunScore.GRAIN).agg(

@@ -11,13 +11,12 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import LatestVerdict
+from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
-    LATEST,
     Inputs,
     Mart,
     at,
     baseline_word,
-    case_runs,
     evidence,
     newest,
     newest_versions,
@@ -27,14 +26,12 @@ from amqpspec.reports.pipeline.tables.mart import (
 
 def latest(inputs: Inputs, as_of: date) -> DataFrame:
     """The last run of each target, version, dialect and case; ``runs`` counts all of them."""
-    if LATEST in inputs:
-        return inputs[LATEST]
-    rows = case_runs(inputs, as_of)
-    # A window, not a group: each row is needed whole to choose the last one, and rollups are small.
-    counted = rows.withColumn("runs", fn.count(fn.lit(1)).over(Window.partitionBy(*LatestVerdict.GRAIN)))
+    rows = histories(inputs, as_of)
+    # A window, not a group: each row is needed whole to choose the last one, and histories are few.
+    counted = rows.withColumn("runs", fn.sum("runs").over(Window.partitionBy(*LatestVerdict.GRAIN)))
     newest_one = newest_versions(rows).withColumn("newest", fn.lit(True))
     last = newest(counted, LatestVerdict.GRAIN)
-    joined = last.join(newest_one, ["target", "dialect", "target_version"], "left")
+    joined = last.join(fn.broadcast(newest_one), ["target", "dialect", "target_version"], "left")
     return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
 
 
