@@ -1,6 +1,7 @@
 """The pipeline beside DuckDB: the same aggregations of the same files in one run; memory, ingest, a cold build.
 
 Knows: sizes, rounds, which figures are given. Must not know: how a side makes a rollup or a mart, what they mean.
+All marts together are one step of ours, because a build makes some of them at once; of DuckDB each is a step.
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
 is measured in a process of its own: a new session makes all rollups and marts cold, then the rollups warm, then the
@@ -29,6 +30,7 @@ from pyspark.sql import SparkSession
 
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.lake import open_lake
+from bench.pipeline_cluster import rollups_s
 from bench.pipeline_sides import Ours, Steps, Theirs, connect, differences
 from bench.pipeline_spent import (
     MIB,
@@ -53,7 +55,7 @@ WARM_ROUNDS = 3
 ROUNDS_S = 180
 """Further warm rounds of marts, which take longest, begin within this time of a size only; one is always made."""
 MOST_MIB = 2500
-WEEK_S = 60
+WEEK_S = 30
 _DISK_MIB_A_MILLION = 150
 
 Sides = tuple[Spans, Spans]
@@ -79,6 +81,25 @@ def rows(millions: Sequence[int] = SIZES, unit: int = MILLION, nights: int = 7) 
         yield from _ingest(Path(place), unit)
         _empty(Path(place))
         yield from _week(Path(place), unit, nights)
+
+
+def cluster_rows(millions: Sequence[int], unit: int = MILLION) -> Iterator[Row]:
+    """Rollups by a standalone cluster of one worker of one core, and by one of two: the second beside the first."""
+    for size in millions:
+        with tempfile.TemporaryDirectory(prefix="amqpspec-bench-") as name:
+            write_lake(Path(name) / "lake", Nights(unit, size))
+            one_s, two_s = rollups_s(open_lake(Path(name) / "lake"), Path(name))
+        yield beside(f"rollups {size} M: all, warm, two workers beside one", two_s, one_s, "s")
+
+
+def large_rows(millions: Sequence[int], unit: int = MILLION) -> Iterator[Row]:
+    """A first build, and one when only the marts are made again, without DuckDB: of sizes that would take too long."""
+    for size in millions:
+        with tempfile.TemporaryDirectory(prefix="amqpspec-bench-") as name:
+            _check_disk(Path(name), size)
+            write_lake(Path(name) / "lake", Nights(unit, size))
+            for what in ("from nothing", "marts only"):
+                yield from _build(Path(name), "lake", f"build of {size} x 1 M, {what}")
 
 
 def _check_disk(place: Path, millions: int) -> None:
@@ -129,13 +150,16 @@ def _ingest(place: Path, unit: int) -> Iterator[Row]:
 
 
 def _week(place: Path, unit: int, nights: int) -> Iterator[Row]:
-    """``pipeline build`` of some nights as a process of its own, from nothing, beside the minute it may take."""
+    """``pipeline build`` of some nights as a process of its own, from nothing, beside the half minute it may take."""
     write_lake(place / "week", Nights(unit, nights))
+    yield from _build(place, "week", f"build of {nights} x 1 M, cold")
+
+
+def _build(place: Path, lake: str, name: str) -> Iterator[Row]:
     command = [sys.executable, "-m", "amqpspec.cli.main", "pipeline", "build"]
-    where = ["--lake", str(place / "week"), "--out", str(place / "marts")]
+    where = ["--lake", str(place / lake), "--out", str(place / "marts")]
     with watched_children() as peak:
         spent = timed(lambda: _run([*command, *where]))
-    name = f"build of {nights} x 1 M, cold"
     yield beside(name, spent.wall_s, WEEK_S, "s")
     yield beside(f"{name}, CPU beside wall", spent.cpu_s, spent.wall_s, "s")
     yield beside(f"{name}, memory at its peak", peak.octets / MIB, MOST_MIB, "MiB")
@@ -193,7 +217,7 @@ def _check_same(ours: Ours, theirs: Theirs) -> None:
 
 def _figures(size: int, what: str, when: str, sides: Sides) -> Iterator[Row]:
     ours, theirs = sides
-    for name in ours:
+    for name in (name for name in ours if name in theirs):
         yield from both(f"{what} {size} M: {name}, {when}", ours[name], theirs[name])
     yield from both(f"{what}s {size} M: all, {when}", total(ours), total(theirs))
 
@@ -231,12 +255,24 @@ def main() -> None:
     parser.add_argument(
         "--unit", type=int, default=MILLION, help="rows that stand for a million, to try it out"
     )
+    parser.add_argument(
+        "--cluster", action="store_true", help="rollups by a standalone cluster of one and of two workers"
+    )
+    parser.add_argument(
+        "--build", action="store_true", help="whole builds, without DuckDB and without a comparison of rows"
+    )
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, _stopped)
-    found = measure(given.measure, given.millions[0]) if given.measure else rows(given.millions, given.unit)
-    for row in found:
+    for row in _found(given):
         print(row.line(), flush=True)
+
+
+def _found(given: argparse.Namespace) -> Iterator[Row]:
+    if given.measure:
+        return measure(given.measure, given.millions[0])
+    which = cluster_rows if given.cluster else large_rows if given.build else rows
+    return which(given.millions, given.unit)
 
 
 if __name__ == "__main__":

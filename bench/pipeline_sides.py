@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import psutil
 
-from amqpspec.reports.pipeline.build import read_inputs, write_mart
+from amqpspec.reports.pipeline.build import make_marts
 from amqpspec.reports.pipeline.grain import columns_of
 from amqpspec.reports.pipeline.lake import Lake
 from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
@@ -53,8 +53,8 @@ class Ours:
         return {rollup.name: partial(self._rollup, rollup) for rollup in ROLLUPS}
 
     def marts(self) -> Steps:
-        """Every mart, of rollups that are there."""
-        return {mart.name: partial(self._mart, mart) for mart in MARTS}
+        """All marts together as a build makes them, of rollups that are there."""
+        return {"all": self._marts}
 
     def files(self, mart: Mart) -> str:
         """Where a mart lies."""
@@ -64,10 +64,11 @@ class Ours:
         with open_store(self.lake) as store:
             store.refresh(self.spark, rollup)
 
-    def _mart(self, mart: Mart) -> None:
-        day, out = last_day(self.lake), self.place / "ours" / mart.name
+    def _marts(self) -> None:
+        out = self.place / "ours"
+        shutil.rmtree(out, ignore_errors=True)
         with open_store(self.lake) as store:
-            write_mart(self.spark, mart, read_inputs(self.spark, store), self.lake, day, out)
+            make_marts(self.spark, store, last_day(self.lake), out, lambda mart, folder: 0)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from pyspark.sql import SparkSession
 
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.build import build
+from bench.pipeline_cluster import SHORT_LIVED
 from bench.synthetic.lake import write_lake
 from bench.synthetic.observations import Nights
 
 FEW_PARTITIONS = {"spark.sql.shuffle.partitions": "2"}
 """A cluster's own choice is 200, for which a few hundred rows are too few."""
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that lives for a test: to compile more than quickly would take half of its processor time."""
 
 
 @pytest.fixture(scope="session")

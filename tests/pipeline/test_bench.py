@@ -39,9 +39,8 @@ def test_both_sides_say_the_same_and_a_difference_is_seen(
     write_lake(tmp_path / "lake", NIGHTS)
     monkeypatch.setattr(session, "session", lambda: nullcontext(spark))
     told = {row.name for row in measure(tmp_path / "lake", 7, rounds=1)}
-    for name in (*ROLLUP_SQL, *MART_SQL):
-        what = "rollup" if name in ROLLUP_SQL else "mart"
-        assert {f"{what} 7 M: {name}, {when}" for when in ("cold", "warm", "warm, CPU")} <= told
+    for name in (*(f"rollup 7 M: {name}" for name in ROLLUP_SQL), "rollups 7 M: all", "marts 7 M: all"):
+        assert {f"{name}, {when}" for when in ("cold", "warm", "warm, CPU")} <= told
     lake = open_lake(tmp_path / "lake")
     ours, theirs = Ours(spark, lake, tmp_path), Theirs(lake, tmp_path)
     for name in (*ROLLUP_SQL, *MART_SQL):
@@ -116,5 +115,5 @@ def test_a_bench_gives_growth_ingest_and_a_week_and_leaves_nothing(
     assert (growth.ours, growth.theirs, growth.ratio) == (3.0, 3.0, 1.0)
     assert found["rollups: a million rows of 4 M beside one of 2 M, CPU"].ratio == 2.0
     assert found["ingest"].unit == "rows/s" and found["ingest"].ours > 0
-    assert found["build of 1 x 1 M, cold"].theirs == 60
+    assert found["build of 1 x 1 M, cold"].theirs == 30
     assert list(tmp_path.iterdir()) == []

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from amqpspec.reports.pipeline.ingest import ingest
-from amqpspec.reports.pipeline.java import find_java, prepare
 from amqpspec.reports.pipeline.package import write_package
 from amqpspec.reports.pipeline.tables.registry import MARTS
-from tests.pipeline.conftest import FEW_PARTITIONS, SHORT_LIVED
+from bench.pipeline_cluster import HOME, SHORT_LIVED, environment, said, serving, standalone
+from tests.pipeline.conftest import FEW_PARTITIONS
 from tests.pipeline.journals import CampaignFolder, case, finished
 
-HOME = Path(str(pyspark.__file__)).parent
 _PATIENCE_S = 1800
 
 _JOB = """
@@ -89,20 +82,11 @@ def on_master(lake: Path, master: str, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A standalone master with one worker, on loopback."""
-    place = tmp_path_factory.mktemp("cluster")
-    with ExitStack() as stack:
-        log = stack.enter_context(
-            _serving(place / "master.log", "org.apache.spark.deploy.master.Master",
-                     "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        )  # fmt: skip
-        url = _waited(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
-        worker = stack.enter_context(
-            _serving(place / "worker.log", "org.apache.spark.deploy.worker.Worker", url, "--host", "127.0.0.1",
-                     "--webui-port", "0", "--cores", "1", "--memory", "600m", "--work-dir", str(place / "work"))
-        )  # fmt: skip
-        _waited(worker, r"(Successfully registered) with master")
-        yield url
+    """A standalone master with two workers of one core, on loopback."""
+    with standalone(tmp_path_factory.mktemp("cluster")) as cluster:
+        for _ in range(2):
+            cluster.add_worker("600m")
+        yield cluster.url
 
 
 @pytest.mark.spark
@@ -132,7 +116,7 @@ def test_spark_submit_with_the_package(lake: Path, locally: Said, master: str, t
     ]
     command += [*_CONF, *(part for setting in settings for part in ("--conf", setting))]
     ended = subprocess.run(
-        [*command, tmp_path / "job.py", lake, "{}"], env=_environment(), cwd=tmp_path, text=True,
+        [*command, tmp_path / "job.py", lake, "{}"], env=environment(), cwd=tmp_path, text=True,
         capture_output=True, timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
@@ -150,11 +134,11 @@ def test_a_connect_server(lake: Path, locally: Said, tmp_path: Path) -> None:
     ]  # fmt: skip
     options = [part for setting in settings for part in ("--conf", setting)]
     name = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    with _serving(
+    with serving(
         tmp_path / "connect.log", "org.apache.spark.deploy.SparkSubmit", "--master", "local[1]", *_CONF, *options,
         "--class", name, "spark-internal",
     ) as log:  # fmt: skip
-        _waited(log, r"(Spark Connect server started)")
+        said(log, r"(Spark Connect server started)")
         there: dict[str, object] = {"remote": f"sc://127.0.0.1:{port}", "settings": FEW_PARTITIONS}
         assert _both(lake, tmp_path, there) == locally
 
@@ -202,43 +186,3 @@ def _rows(said: str) -> list[str]:
     rows: list[str] = json.loads(lines[-1])
     assert len(rows) == 3
     return rows
-
-
-def _environment() -> dict[str, str]:
-    home = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", record=False).home
-    own = {
-        "JAVA_HOME": str(home),
-        "SPARK_HOME": str(HOME),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYTHONSAFEPATH": "1",
-        "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
-    }
-    return {**os.environ, **own, "PYSPARK_PYTHON": sys.executable}
-
-
-@contextmanager
-def _serving(log: Path, *command: str) -> Iterator[Path]:
-    """One of Spark's servers, ended by its process id."""
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [HOME / "bin" / "spark-class", *command], env=_environment(), stdout=out, stderr=out
-        )
-    try:
-        yield log
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _waited(log: Path, pattern: str) -> str:
-    """What a server says when it is ready."""
-    until_s = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < until_s:
-        if found := re.search(pattern, log.read_text(errors="replace")):
-            return found[1]
-        time.sleep(0.2)
-    raise AssertionError(f"{log}: expected {pattern}, actual {log.read_text(errors='replace')[-2000:]}")

@@ -30,44 +30,42 @@ _LINE = ("target", "dialect", "kind")
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
     runs = newest_runs(inputs, as_of)
+    lines = fn.broadcast(runs.where("names_line").select("line", "among", *_LINE))
     rows = _rows(inputs, runs, as_of)
-    lines = fn.broadcast(runs.select("line", "among", *_LINE).distinct())
-    vectors = _vectors(_reactions(rows, lines)).withColumnRenamed("sample_key", "input_key")
-    # Of all rows, which are many, only those of the samples are aggregated a second time.
-    samples = rows.join(vectors.select("input_key"), "input_key", "left_semi")
-    members = _reactions(samples, lines).join(vectors, ["among", "input_key"])
-    return _in_words(inputs, members.withColumnRenamed("input_key", "sample_key"))
+    # Shuffled before they are aggregated, because there are nearly as many groups as rows, and by the input alone,
+    # which serves all that follows.
+    vectors = _vectors(_reactions(rows.repartition(PARTITIONS, "input_key"), lines))
+    # The rows of the samples are few among many: they are found by reading again, without a shuffle.
+    chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
+    members = _reactions(
+        rows.join(fn.broadcast(chosen), "input_key"), lines, "of", "vector", "inputs", "targets"
+    )
+    return _in_words(inputs, members.where("of = among").withColumnRenamed("input_key", "sample_key"))
 
 
 def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
-    """Reactions of each target's newest version, in numbers of fixed width.
-
-    They are shuffled before they are aggregated, because there are nearly as many groups as rows, and by the input
-    alone, which serves all that follows.
-    """
+    """Reactions of each target's newest version, in numbers of fixed width."""
     return (
         _within(inputs["reaction_days"], as_of)
         .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
         .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
-        .repartition(PARTITIONS, "input_key")
     )
 
 
-def _reactions(rows: DataFrame, lines: DataFrame) -> DataFrame:
-    """One row an input and target: the reaction of its newest version, if it is not declared."""
+def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
+    """One row an input and target: the reaction of its newest version, if it is not declared; with what is ``kept``."""
     reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
     return (
-        rows.groupBy("input_key", "line")
+        rows.groupBy("input_key", "line", *kept)
         .agg(
             fn.min("signature_low").alias("low"),
             fn.max("signature_high").alias("high"),
             fn.max("known").alias("known"),
             fn.max("run_key").alias("run_key"),
         )
-        # No run key is null. But whoever asks for it reads the same columns, and all share one shuffle.
-        .where("known = 0 AND low IS NOT NULL AND run_key IS NOT NULL")
+        .where("known = 0 AND low IS NOT NULL")
         .join(lines, "line")
-        .select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"))
+        .select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"), *kept)
     )
 
 
@@ -102,7 +100,8 @@ def _within(rollup: DataFrame, as_of: date) -> DataFrame:
 def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with.
 
-    ``line`` is the key of the three, ``among`` that of those that are compared with one another.
+    ``line`` is the key of the three, ``among`` that of those that are compared with one another. One run of each
+    line ``names_line``.
     """
     if NEWEST_RUNS in inputs:
         return inputs[NEWEST_RUNS]
@@ -115,6 +114,7 @@ def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
         *_LINE,
         fn.xxhash64(*_LINE).alias("line"),
         fn.xxhash64("dialect", "kind").alias("among"),
+        (fn.col("run_key") == fn.max("run_key").over(Window.partitionBy(*_LINE))).alias("names_line"),
     )
 
 
