@@ -27,9 +27,10 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     was minimised to, with words, replay and folder of that finding.
     """
     clusters = _clusters(_seen(inputs, as_of), as_of)
+    # Both have at most a row for each of the mart's.
     return (
-        clusters.join(_smallest(inputs, as_of), list(_CLUSTER), "left")
-        .join(_newest_fuzzed(inputs, as_of), ["target", "dialect"], "left")
+        clusters.join(fn.broadcast(_smallest(inputs, as_of)), list(_CLUSTER), "left")
+        .join(fn.broadcast(_newest_fuzzed(inputs, as_of)), ["target", "dialect"], "left")
         .select(
             *clusters.columns,
             *_OF_THE_SMALLEST,

@@ -144,6 +144,13 @@ def newest_versions(rows: DataFrame) -> DataFrame:
     return first.select("target", "dialect", "target_version")
 
 
+def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
+    """Rows with ``newest``: whether it is the version that the target was last seen with, of all that were ``seen``."""
+    marked = fn.broadcast(newest_versions(seen).withColumn("newest", fn.lit(True)))
+    joined = rows.join(marked, ["target", "dialect", "target_version"], "left")
+    return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
+
+
 def verdict_word(code: str) -> Column:
     """A verdict's code as its word."""
     word = fn.lit(None).cast("string")

@@ -10,15 +10,17 @@ from datetime import date
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.marts.rows import RequirementStatus
-from amqpspec.reports.pipeline.tables import verdicts
+from amqpspec.reports.marts.rows import LatestVerdict, RequirementStatus
+from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
     Inputs,
     Mart,
     at,
     baseline_word,
     evidence,
+    newest,
     verdict_word,
+    with_newest,
 )
 
 _WHO = ("target", "target_version", "dialect")
@@ -26,11 +28,13 @@ _WHO = ("target", "target_version", "dialect")
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``status``: judged; not-run where it has cases, but none ran; open without a case; excluded with a reason."""
-    latest = verdicts.latest(inputs, as_of)
+    seen = histories(inputs, as_of)
+    worst = _worst(inputs, newest(seen, LatestVerdict.GRAIN))
+    # What is joined has no more rows than the mart has.
     rows = (
-        _targets_times_requirements(inputs, latest)
-        .join(_worst(inputs, latest), [*_WHO, "requirement_key"], "left")
-        .join(_linked(inputs), "requirement_key", "left")
+        _targets_times_requirements(inputs, seen)
+        .join(fn.broadcast(worst), [*_WHO, "requirement_key"], "left")
+        .join(fn.broadcast(_linked(inputs)), "requirement_key", "left")
     )
     return rows.select(
         *(column for column in rows.columns if column not in ("cases", "judged", "green")),
@@ -44,12 +48,12 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     )
 
 
-def _targets_times_requirements(inputs: Inputs, latest: DataFrame) -> DataFrame:
-    who = latest.select(*_WHO, "newest").distinct()
+def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
+    who = with_newest(seen.select(*_WHO).distinct(), seen)
     rows = inputs["requirements"].select(
         "requirement_key", "dialect", "requirement", "level", "section", "same_as", "excluded"
     )
-    return who.join(rows, "dialect")
+    return who.join(fn.broadcast(rows), "dialect")
 
 
 def _linked(inputs: Inputs) -> DataFrame:
@@ -61,7 +65,7 @@ def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
     """Of each target and requirement the worst verdict, and the first case by name that came to it."""
     links = inputs["case_requirements"].select("case_key", "requirement_key")
     same = Window.partitionBy(*_WHO, "requirement_key")
-    rows = latest.join(links, "case_key").select(
+    rows = latest.join(fn.broadcast(links), "case_key").select(
         *_WHO, "requirement_key", "case", "run", "folder", "worst", "last_us", "known", "unexpected",
         fn.count(fn.lit(1)).over(same).alias("judged"),
         fn.sum((fn.col("green") == fn.col("attempts")).cast("bigint")).over(same).alias("green"),

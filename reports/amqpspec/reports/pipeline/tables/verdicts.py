@@ -19,8 +19,8 @@ from amqpspec.reports.pipeline.tables.mart import (
     baseline_word,
     evidence,
     newest,
-    newest_versions,
     verdict_word,
+    with_newest,
 )
 
 
@@ -29,10 +29,7 @@ def latest(inputs: Inputs, as_of: date) -> DataFrame:
     rows = histories(inputs, as_of)
     # A window, not a group: each row is needed whole to choose the last one, and histories are few.
     counted = rows.withColumn("runs", fn.sum("runs").over(Window.partitionBy(*LatestVerdict.GRAIN)))
-    newest_one = newest_versions(rows).withColumn("newest", fn.lit(True))
-    last = newest(counted, LatestVerdict.GRAIN)
-    joined = last.join(fn.broadcast(newest_one), ["target", "dialect", "target_version"], "left")
-    return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
+    return with_newest(newest(counted, LatestVerdict.GRAIN), rows)
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
