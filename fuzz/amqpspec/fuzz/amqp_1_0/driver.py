@@ -29,9 +29,11 @@ from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
+from amqpspec.fuzz.sequences.part import World
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
+from amqpspec.peer.context import Context
 from amqpspec.spec.typed import TypedDialect
 from amqpspec.wire.amqp_1_0.describe import describe_frame
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader
@@ -48,6 +50,21 @@ class Amqp10Driver(FuzzDriver):
         found = tables(self.dialect_id)
         assert isinstance(found, TypedDialect)
         return found
+
+    # --- sequences
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """Connections, links and deliveries."""
+        from amqpspec.fuzz.amqp_1_0.sequences.world import VERBS
+
+        return VERBS
+
+    def world(self, context: Context) -> World:
+        """Connections of one container, and nodes."""
+        from amqpspec.fuzz.amqp_1_0.sequences.world import TypedWorld
+
+        return TypedWorld(context)
 
     # --- grammar, families, judge
 
