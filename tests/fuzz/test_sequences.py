@@ -20,7 +20,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.memory import Conditions, MemoryTarget
 from amqpspec.spec.dialects import runnable_dialects
 
-METHODS = "amqp-0-9-1"
+METHODS, TYPED = "amqp-0-9-1", "amqp-1-0"
 PROGRAMS, STEPS = 40, 30
 ONE_KIND = "redelivered-forgotten-on-requeue"
 """A fault that is seen at once, and in one way only."""
@@ -79,6 +79,23 @@ def test_a_seeded_fault_is_found_within_a_few_programs(fault: str, kind: str) ->
     assert run_program(begin_of(METHODS), smallest.program) is None
 
 
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("link-alive-twice", "stolen link not detached"),
+        ("unsettled-lost-with-session", "lost"),
+        ("credit-one-too-many", "delivered without credit"),
+        ("credit-ignored", "delivered without credit"),
+    ],
+)
+def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kind: str) -> None:
+    found = search_of(TYPED, fault, shrinks=False).run(1, PROGRAMS, STEPS)
+    assert found is not None and found.violation.kind == kind
+    smallest = prune(begin_of(TYPED, fault), found, lambda: False)
+    assert len(smallest.program) <= 12
+    assert run_program(begin_of(TYPED), smallest.program) is None
+
+
 def test_the_seed_decides_what_is_found_and_hypothesis_shrinks_it() -> None:
     first, second = (search_of(METHODS, ONE_KIND).run(3, PROGRAMS, STEPS) for _ in range(2))
     raw = search_of(METHODS, ONE_KIND, shrinks=False).run(3, PROGRAMS, STEPS)
@@ -134,11 +151,11 @@ def test_a_finding_is_a_folder_whose_replay_line_works(wrong: ReferenceBroker, t
     assert fuzz("--sequences", wrong.url, "--out", str(out), "-d", METHODS).exit_code == 2
 
 
-def test_a_clean_broker_over_sockets_has_no_finding(tmp_path: Path) -> None:
-    with ReferenceBroker(METHODS) as broker:
-        result = fuzz(
-            "--sequences", broker.url, "--programs", "20", "--out", str(tmp_path / "out"), "-d", METHODS
-        )
+@pytest.mark.parametrize("dialect", with_programs())
+def test_a_clean_broker_over_sockets_has_no_finding(dialect: str, tmp_path: Path) -> None:
+    with ReferenceBroker(dialect) as broker:
+        asked = ["--sequences", broker.url, "--programs", "20", "--out", str(tmp_path / "out"), "-d", dialect]
+        result = fuzz(*asked)
     assert result.exit_code == 0, result.output
     assert "0 findings; all done" in result.output
 

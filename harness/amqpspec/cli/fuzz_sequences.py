@@ -80,7 +80,13 @@ def sequences(
             subject = subject_of(running, options | {"connections": 1})
             check_scope(subject.address.host, options["scope"])
             order = SequenceOrder(
-                subject, out, budget_s, options["seed"], options["programs"], _quiet if as_json else _tell
+                subject,
+                out,
+                budget_s,
+                options["seed"],
+                options["programs"],
+                running.nodes,
+                _quiet if as_json else _tell,
             )
             done = SequenceCampaign(order).run()
     summary = done.summary()
@@ -151,7 +157,7 @@ def replay_sequence(
         with live(target_of(url, name, options), state_dir=STATE_DIR) as running:
             subject = subject_of(running, options)
             check_scope(subject.address.host, options["scope"])
-            found = run_program(Stage.of(subject).begin, program)
+            found = run_program(Stage.of(subject, running.nodes).begin, program)
     seen = found.violation if found is not None else None
     reproduced = seen is not None and seen.kind == said["top"]
     if as_json:

@@ -18,6 +18,7 @@ from amqpspec.fuzz.sequences.machine import Search, prune, run_program
 from amqpspec.fuzz.sequences.part import World, sequences_part
 from amqpspec.fuzz.sequences.stage import Stage
 from amqpspec.fuzz.sequences.step import Found, Program
+from amqpspec.peer.context import Nodes
 from amqpspec.record.capture import write_capture
 
 ROUNDS = ((40, 8), (40, 20), (30, 50))
@@ -29,13 +30,17 @@ SPENT, STOPPED, DONE = "budget spent", "stopped", "all done"
 
 @dataclass(frozen=True, slots=True)
 class SequenceOrder:
-    """What is asked. ``programs`` ends a campaign after so many as well; 0 does not."""
+    """What is asked. ``programs`` ends a campaign after so many as well; 0 does not.
+
+    ``nodes`` says how queues are made, where the configuration of the target says so.
+    """
 
     subject: Subject
     out: Path
     budget_s: float = 600.0
     seed: int = 1
     programs: int = 0
+    nodes: Nodes | None = None
     notify: Callable[[SequenceFinding], None] = lambda finding: None
 
 
@@ -55,7 +60,7 @@ class SequenceCampaign:
 
     def run(self) -> SequenceCampaign:
         """Run until the budget or the programs are spent, or the target is lost. Raises Unanswered."""
-        stage = Stage.of(self.order.subject)
+        stage = Stage.of(self.order.subject, self.order.nodes)
         try:
             self._rounds(stage)
         except KeyboardInterrupt:

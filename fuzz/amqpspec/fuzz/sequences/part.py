@@ -6,11 +6,12 @@ Knows: the questions. Must not know: any dialect's answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.sequences.step import Step
 from amqpspec.peer.context import Context
+from amqpspec.wire.transport import Transport
 
 
 class World(Protocol):
@@ -31,6 +32,19 @@ class World(Protocol):
     def give_up(self) -> None:
         """Leave, and delete what the program made, as far as the target allows it."""
         ...
+
+
+@runtime_checkable
+class _Resettable(Protocol):
+    def reset(self) -> None:
+        """End it."""
+
+
+def end_by_reset(transport: Transport) -> None:
+    """End a stream by a reset where it can be, else close it."""
+    if isinstance(transport, _Resettable):
+        transport.reset()
+    transport.close()
 
 
 class SequencesPart(Part, Protocol):

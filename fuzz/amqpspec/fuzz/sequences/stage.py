@@ -5,8 +5,10 @@ Knows: subjects, recorded streams. Must not know: hypothesis, models, what a vio
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -15,72 +17,108 @@ from threading import Event
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.sequences.part import World, sequences_part
 from amqpspec.net.clock import monotonic_s
-from amqpspec.peer.context import BudgetSpent, Context, Login, Patience
+from amqpspec.peer.context import BudgetSpent, Context, Login, Nodes, Patience, Unmet
 from amqpspec.record.transcript import Transcript
-from amqpspec.run.driver import driver_of
+from amqpspec.run.driver import driver_of, maker_of
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Stopped, Streams
 from amqpspec.spec.dialects import widest
+from amqpspec.wire.transport import StreamEnded
 
 PROGRAM_S = 120.0
 """How long one program may take at most, in seconds."""
 _HASTY_REPLY_S = 1.5
+_OF_CLEANING = (Unmet, StreamEnded, BudgetSpent, Stopped)
 
 
 class _Hosted:
-    """A world whose streams are closed, and whose transcript ends, with it."""
+    """A world whose streams are closed, whose nodes are deleted and whose transcript ends with it."""
 
-    def __init__(self, world: World, streams: Streams) -> None:
-        self._world, self._streams = world, streams
+    def __init__(self, world: World, streams: Streams, clean: Callable[[], None]) -> None:
+        self._world, self._streams, self._clean = world, streams, clean
         self.options, self.take, self.finish = world.options, world.take, world.finish
 
     def give_up(self) -> None:
         """Leave, whatever the time says."""
         self._streams.budget.until_s = max(self._streams.budget.until_s, monotonic_s() + _HASTY_REPLY_S)
-        with suppress(BudgetSpent, Stopped):
+        with suppress(*_OF_CLEANING):
             self._world.give_up()
         self._streams.hang_up()
         self._streams.transcript.close()
+        self._clean()
 
 
 @dataclass(slots=True)
 class Stage:
-    """A target; ``hasty`` worlds wait less for answers that are owed: while a program is shrunk."""
+    """A target; ``hasty`` worlds wait less for answers that are owed: while a program is shrunk.
+
+    ``nodes`` says how queues are made where the protocol cannot declare them.
+    """
 
     subject: Subject
     patience: Patience
+    nodes: Nodes = field(default_factory=Nodes)
     hasty: bool = False
     _tag: str = field(default_factory=lambda: f"amqpspec-{token_hex(3)}")
     _numbers: count[int] = field(default_factory=count)
 
     @classmethod
-    def of(cls, subject: Subject) -> Stage:
-        """A stage with the patience that the target needs. Raises Unanswered."""
-        return cls(subject, Patience.measured(subject.round_trip_s(), subject.patience))
+    def of(cls, subject: Subject, nodes: Nodes | None = None) -> Stage:
+        """A stage with the patience that the target needs. Raises Unanswered, ProbeFailed."""
+        stage = cls(subject, Patience.measured(subject.round_trip_s(), subject.patience), nodes or Nodes())
+        streams = stage._streams()
+        try:
+            told = driver_of(widest(subject.dialect)).probe(stage._context(streams)).nodes
+        finally:
+            streams.hang_up()
+        stage.nodes = told or stage.nodes
+        return stage
 
     def begin(self, transcript: Transcript = NO_TRANSCRIPT) -> World:
         """A world; nothing has been sent yet."""
-        subject = self.subject
-        streams = Streams(subject.address.endpoint, transcript, Budget(monotonic_s() + PROGRAM_S, Event()))
-        reply_s = min(_HASTY_REPLY_S, self.patience.reply_s) if self.hasty else self.patience.reply_s
-        context = Context(
-            dialect=widest(subject.dialect), requirements=(), dial=streams.dial, login=_login(subject),
-            patience=Patience(reply_s, self.patience.quiet_s, self.patience.ending_s),
-            tag=f"{self._tag}-{next(self._numbers)}",
-        )  # fmt: skip
-        return _Hosted(sequences_part(subject.dialect).world(context), streams)
+        streams = self._streams(transcript)
+        context = self._context(streams)
+        world = sequences_part(self.subject.dialect).world(context)
+        return _Hosted(world, streams, lambda: self._delete(context))
 
     def transcript(self, path: Path) -> Transcript:
         """A transcript of a program."""
-        family, dialect, password = (
-            driver_of(self.subject.dialect),
-            widest(self.subject.dialect),
-            self.subject.values.password,
-        )
-        return Transcript(
-            path, lambda way: family.direction(dialect, way), (password,) if password != "guest" else ()
-        )
+        password, dialect = self.subject.values.password, widest(self.subject.dialect)
+        secrets = (password,) if password != "guest" else ()
+        return Transcript(path, partial(driver_of(dialect).direction, dialect), secrets)
 
+    # --- inside
 
-def _login(subject: Subject) -> Login:
-    values = subject.values
-    return Login(values.user, values.password, values.vhost, values.mechanism)
+    def _streams(self, transcript: Transcript = NO_TRANSCRIPT) -> Streams:
+        return Streams(self.subject.address.endpoint, transcript, Budget(monotonic_s() + PROGRAM_S, Event()))
+
+    def _context(self, streams: Streams) -> Context:
+        reply_s = min(_HASTY_REPLY_S, self.patience.reply_s) if self.hasty else self.patience.reply_s
+        values = self.subject.values
+        return Context(
+            dialect=widest(self.subject.dialect), requirements=(), dial=streams.dial,
+            login=Login(values.user, values.password, values.vhost, values.mechanism),
+            patience=Patience(reply_s, self.patience.quiet_s, self.patience.ending_s),
+            tag=f"{self._tag}-{next(self._numbers)}", nodes=self.nodes, make_node=self._make,
+        )  # fmt: skip
+
+    def _make(self, context: Context, vhost: str, address: str) -> None:
+        """Make a node where it does not come with a link; raises Unmet where that fails."""
+        if context.nodes.are_made:
+            with self._aside(context) as own:
+                maker_of(context.dialect).make(own, [address])
+
+    def _delete(self, context: Context) -> None:
+        """Delete the nodes of a program that were made, as far as the target allows it."""
+        made = [(kind, name) for _, kind, name in context.cleanup.entities]
+        if made and context.nodes.are_made:
+            with suppress(*_OF_CLEANING), self._aside(context) as own:
+                driver_of(context.dialect).delete(own, made)
+
+    @contextmanager
+    def _aside(self, context: Context) -> Iterator[Context]:
+        """The same world with streams that no transcript shows."""
+        streams = self._streams()
+        try:
+            yield replace(context, dial=streams.dial)
+        finally:
+            streams.hang_up()

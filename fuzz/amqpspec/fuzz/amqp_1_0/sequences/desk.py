@@ -6,23 +6,17 @@ Knows: peers, books. Must not know: verbs, which step comes next.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from contextlib import suppress
 
 from amqpspec.fuzz.amqp_1_0.sequences.books import Books, Node
+from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.step import Arg, Violation
-from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.amqp_1_0.books import Delivery
+from amqpspec.peer.amqp_1_0.peer import FETCHED, Peer
 from amqpspec.peer.context import Context, Unmet
 from amqpspec.peer.events import Ended, Garbled, Quiet
 
 _SLICE_S = 0.02
-
-
-@runtime_checkable
-class Resettable(Protocol):
-    """A stream that can be ended by a reset."""
-
-    def reset(self) -> None:
-        """End it."""
 
 
 class Desk:
@@ -115,10 +109,7 @@ class Desk:
 
     def reset(self, number: int) -> None:
         """End a connection without a word."""
-        peer = self.peers.pop(number)
-        if isinstance(peer.transport, Resettable):
-            peer.transport.reset()
-        peer.hang_up()
+        end_by_reset(self.peers.pop(number).transport)
 
     def leave(self, number: int) -> None:
         """Close a connection in good order; raises Violation."""
@@ -147,15 +138,14 @@ class Desk:
             self.leave(number)
             self.books.end_peer(number)
         if self.books.nodes:
-            auditor = Peer(self.context)
-            self.peers[0] = auditor
+            auditor = self.peers[0] = Peer(self.context)
             for node in self.books.nodes.values():
                 self._drain(auditor, node)
 
     def _drain(self, auditor: Peer, node: Node) -> None:
-        """Fetch all: what has to be there is, and nothing else."""
+        """Fetch all: what has to be there is, and nothing else; raises Violation."""
         try:
-            found = auditor.fetch(node.address, len(node.certain))
+            found = _all_of(auditor, node)
             for delivery in found:
                 copy = self.books.taken(node, delivery.body)
                 node.gone[copy.number] = "fetched at the end"
@@ -165,3 +155,16 @@ class Desk:
             raise Violation(
                 "lost", f"m{node.certain[0].number} in {node.name}", f"{len(found)} other messages"
             )
+
+
+def _all_of(auditor: Peer, node: Node) -> list[Delivery]:
+    """What a node holds: what is owed, then what comes until the credit is used or given up. Raises Unmet."""
+    link = auditor.receiver(node.address, credit=FETCHED)
+    with suppress(Unmet):
+        auditor.until(lambda: len(link.inbox) >= len(node.certain), "deliveries", link=link)
+    found = auditor.drain(link)
+    for delivery in found:
+        if not delivery.settled:
+            auditor.disposition(delivery)
+    auditor.detach(link)
+    return found

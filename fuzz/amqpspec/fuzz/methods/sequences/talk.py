@@ -6,8 +6,9 @@ Knows: peers, refusals, ends. Must not know: what messages mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
+from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.peer.context import Context, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
@@ -17,14 +18,6 @@ from amqpspec.wire.methods.codec import codec_for
 
 _SLICE_S = 0.02
 Hear = Callable[[int, MethodArrived], None]
-
-
-@runtime_checkable
-class Resettable(Protocol):
-    """A stream that can be ended by a reset."""
-
-    def reset(self) -> None:
-        """End it."""
 
 
 class Talk:
@@ -123,10 +116,7 @@ class Talk:
 
     def reset(self, link: int) -> None:
         """End a connection without a word."""
-        peer = self._peers.pop(link)
-        if isinstance(peer.transport, Resettable):
-            peer.transport.reset()
-        peer.hang_up()
+        end_by_reset(self._peers.pop(link).transport)
 
     def half_close(self, link: int) -> None:
         """End the sending side, read to the end of the other one, and hang up."""
