@@ -2,7 +2,8 @@
 
 Knows: hypothesis, worlds. Must not know: any dialect, targets, files.
 
-The seed alone decides what is tried. A rule is given two numbers, and what they mean depends on the model: shrinking
+The seed decides what is tried, with the release of hypothesis and the modules that are loaded: it prefers numbers that
+stand in them. A rule is given two numbers, and what they mean depends on the model: shrinking
 them leads to the simplest verb and its simplest arguments, whatever outcome a race had.
 """
 
