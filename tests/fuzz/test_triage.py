@@ -67,6 +67,35 @@ def test_of_several_one_is_blamed() -> None:
     assert blame.item is not None and blame.item.id.counter in (3, 33, 34)
 
 
+class Killed(Simulated):
+    """Each of some inputs ends the target in its own way, the first of a batch before the others."""
+
+    def __init__(self, causes: dict[int, str]) -> None:
+        super().__init__(guilty(*causes))
+        self.causes = causes
+
+    def revive(self) -> None:
+        """There is no process."""
+
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
+        self.tried.append(len(items))
+        killers = [self.causes[item.id.counter] for item in items if item.id.counter in self.causes]
+        fired = Suspicion(Oracle.CRASH, f"gone; {killers[0]}", "gone", cause=killers[0]) if killers else None
+        return _Trial(fired)
+
+
+@pytest.mark.parametrize(
+    ("causes", "blamed"), [({3: "a", 33: "b"}, 33), ({3: "a", 33: "a"}, 3), ({3: "a"}, 3)]
+)
+def test_of_several_ways_to_end_a_target_the_one_that_was_seen_is_blamed(
+    causes: dict[int, str], blamed: int
+) -> None:
+    triage = Killed(causes)
+    blame = triage.blame(ITEMS, Suspicion(Oracle.CRASH, "gone; b", "gone", cause="b"))
+    assert blame.item == ITEMS[blamed] and blame.suspicion.cause == causes[blamed]
+    assert len(triage.tried) < 20
+
+
 def test_what_two_do_together_is_flaky_and_has_no_single_input() -> None:
     def both(items: Sequence[FuzzInput]) -> bool:
         return {1, 38} <= {item.id.counter for item in items}

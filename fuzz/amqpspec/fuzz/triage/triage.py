@@ -5,7 +5,7 @@ Knows: how to try inputs again. Must not know: files, which inputs come next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -178,11 +178,21 @@ class Triage:
         left, sure = list(items), False
         while len(left) > 1:
             halves = left[: len(left) // 2], left[len(left) // 2 :]
-            hit = next((half for half in halves if self._try(half, seen).fired), None)
+            hit = self._hit(halves, seen)
             if hit is None:
                 return None
             left, sure = hit, True
         return left[0] if left and (sure or self._try(left, seen).fired) else None
+
+    def _hit(self, halves: Iterable[list[FuzzInput]], seen: Suspicion) -> list[FuzzInput] | None:
+        """The half that does it; where several things end a target, rather the one that does what was seen."""
+        other = None
+        for half in halves:
+            fired = self._try(half, seen).fired
+            if fired is not None and (not seen.cause or fired.cause == seen.cause):
+                return half
+            other = half if fired is not None and other is None else other
+        return other
 
     def _confirmed(self, item: FuzzInput, seen: Suspicion) -> Blame:
         trials = []
