@@ -11,16 +11,13 @@ from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
 from amqpspec.spec.dialects import certified_dialects, client_dialects, runnable_dialects
+from tests.run.clients.command import verdicts_of
 
 _DIALECT = "amqp-0-9-1-clients"
 
 
 def _client(tmp_path: Path, *words: str) -> Result:
     return CliRunner().invoke(cli, ["client", "--json", "--out", str(tmp_path / "run"), *words])
-
-
-def _verdicts(result: Result) -> dict[str, str]:
-    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
 
 
 def _agent(*faults: str) -> str:
@@ -42,7 +39,7 @@ def test_the_reference_agent_passes(tmp_path: Path, dialect: str) -> None:
         "client.hostile.fin.deliver",
     ]
     result = _client(tmp_path, "--dialect", dialect, *cases)
-    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +55,7 @@ def test_the_reference_agent_passes(tmp_path: Path, dialect: str) -> None:
 )
 def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, application: str) -> None:
     result = _client(tmp_path, "--command", _agent(fault), case)
-    assert (result.exit_code, _verdicts(result)) == (1, {case: "fail"})
+    assert (result.exit_code, verdicts_of(result)) == (1, {case: "fail"})
     row = json.loads(result.stdout)["cases"][0]
     assert row["facts"].get("application", "") == application
     assert (tmp_path / "run" / row["evidence"]).is_file()
@@ -79,7 +76,7 @@ def test_what_is_forgiven_is_named_and_still_a_deviation(
     another = "client.content.whole"
     words = ["--command", _agent(fault), case, another, *(["--lenient"] if is_lenient else [])]
     result = _client(tmp_path, *words)
-    verdicts = _verdicts(result)
+    verdicts = verdicts_of(result)
     assert verdicts[case] == "fail"
     note = json.loads((tmp_path / "run" / "results.json").read_text())["meta"]["note"]
     name = "frame-max-plus-8" if fault == "frame-max-counts-payload" else fault
@@ -110,7 +107,7 @@ def test_a_client_that_cannot_do_it_is_not_judged(tmp_path: Path) -> None:
     result = _client(
         tmp_path, "--command", f"{sys.executable} -c 'raise SystemExit(89)'", "client.start-ok.*"
     )
-    assert set(_verdicts(result).values()) == {"not-applicable"}
+    assert set(verdicts_of(result).values()) == {"not-applicable"}
     assert result.exit_code == 4
 
 
@@ -127,7 +124,7 @@ def test_a_client_that_never_connects_is_not_judged(tmp_path: Path) -> None:
         "client.start-ok.locale",
         "client.hostile.fin.start",
     )
-    assert set(_verdicts(result).values()) == {"not-applicable"}
+    assert set(verdicts_of(result).values()) == {"not-applicable"}
     assert result.exit_code == 4
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from amqpspec.cli.main import cli
 from amqpspec.net.stream import Endpoint
 from amqpspec.peer.context import Login
 from amqpspec.record.journal import Journal
@@ -33,23 +31,12 @@ from amqpspec.suites.clients_0_10 import _hostile as of
 from amqpspec.wire.amqp_0_10.conversations import AssemblyReading
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.conversation import Conversation, Talk
+from tests.run.clients.command import agent, client, verdicts_of
 
 _DIALECT = "amqp-0-10-clients"
 _SCENARIOS = tuple(scenario for scenario in EVERY if scenario != "idle")
-
-
-def _client(tmp_path: Path, *words: str) -> Result:
-    options = ["client", "--dialect", "amqp-0-10", "--json", "--out", str(tmp_path / "run"), *words]
-    return CliRunner().invoke(cli, options)
-
-
-def _verdicts(result: Result) -> dict[str, str]:
-    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
-
-
-def _agent(*faults: str) -> str:
-    options = " ".join(f"--fault {fault}" for fault in faults)
-    return f"{sys.executable} -m amqpspec agent --dialect amqp-0-10 {options}"
+_client = partial(client, "amqp-0-10")
+_agent = partial(agent, "amqp-0-10")
 
 
 # --- the reference agent
@@ -64,7 +51,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
         "client.hostile.size-11.completed",
     ]
     result = _client(tmp_path, *cases)
-    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +72,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
 )
 def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
     result = _client(tmp_path, "--command", _agent(fault), case)
-    assert _verdicts(result) == {case: verdict}
+    assert verdicts_of(result) == {case: verdict}
     row = json.loads(result.stdout)["cases"][0]
     assert row["facts"].get("application", "") == application
 
@@ -94,7 +81,7 @@ def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str,
 def test_a_missing_locale_is_forgiven_by_name_and_still_a_deviation(tmp_path: Path, is_lenient: bool) -> None:
     cases = ["client.start-ok.locale", "client.accept.once"]
     words = ["--command", _agent("locale-missing"), *cases, *(["--lenient"] if is_lenient else [])]
-    verdicts = _verdicts(_client(tmp_path, *words))
+    verdicts = verdicts_of(_client(tmp_path, *words))
     assert verdicts == {cases[0]: "fail", cases[1]: "pass" if is_lenient else "not-applicable"}
     note = json.loads((tmp_path / "run" / "results.json").read_text())["meta"]["note"]
     assert note.startswith("forgiven: locale-missing (") is is_lenient

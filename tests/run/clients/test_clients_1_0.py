@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
 from amqpspec.net.stream import Endpoint
@@ -34,23 +34,12 @@ from amqpspec.suites.clients_1_0 import _hostile as of
 from amqpspec.wire.amqp_1_0.conversations import TypedReading
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 from amqpspec.wire.conversation import Conversation, Talk
+from tests.run.clients.command import agent, client, verdicts_of
 
 _DIALECT = "amqp-1-0-clients"
 _SCENARIOS = ("connect", "send", "send-settled", "receive", "reject", "large", "refused", "reconnect")
-
-
-def _client(tmp_path: Path, *words: str) -> Result:
-    options = ["client", "--dialect", "amqp-1-0", "--json", "--out", str(tmp_path / "run"), *words]
-    return CliRunner().invoke(cli, options)
-
-
-def _verdicts(result: Result) -> dict[str, str]:
-    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
-
-
-def _agent(*faults: str) -> str:
-    options = " ".join(f"--fault {fault}" for fault in faults)
-    return f"{sys.executable} -m amqpspec agent --dialect amqp-1-0 {options}"
+_client = partial(client, "amqp-1-0")
+_agent = partial(agent, "amqp-1-0")
 
 
 # --- the reference agent
@@ -64,7 +53,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
         "client.hostile.size-7.flow",
     ]
     result = _client(tmp_path, *cases)
-    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
 
 
 @pytest.mark.parametrize(
@@ -82,7 +71,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
 )
 def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
     result = _client(tmp_path, "--command", _agent(fault), case)
-    assert _verdicts(result) == {case: verdict}
+    assert verdicts_of(result) == {case: verdict}
     row = json.loads(result.stdout)["cases"][0]
     assert row["facts"].get("application", "") == application
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.cli.main import cli
 from amqpspec.net.stream import Endpoint
 from amqpspec.peer.context import Login
 from amqpspec.record.journal import Journal
@@ -36,21 +33,14 @@ from amqpspec.wire.amqp_fast_0_8.conversations import CommandReading
 from amqpspec.wire.amqp_fast_0_8.frames import command_frame
 from amqpspec.wire.conversation import Conversation, Talk
 from amqpspec.wire.direction import reader_name
+from tests.run.clients.command import agent, client, verdicts_of
 from tests.run.clients.deeds import sent
 
 _DIALECT, _SERVED = "amqp-fast-0-8-clients", "amqp-fast-0-8"
 _FREEDOMS = {"restartable/clients-may", "restartable/clients-need-not"}
 _READING = CommandReading()
 _CONDUCT = {id: case for id, case in load_suite(_DIALECT).items() if id not in provocations_of(_DIALECT)}
-
-
-def _client(tmp_path: Path, *words: str) -> Result:
-    options = ["client", "--dialect", _SERVED, "--json", "--out", str(tmp_path / "run"), *words]
-    return CliRunner().invoke(cli, options)
-
-
-def _verdicts(result: Result) -> dict[str, str]:
-    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
+_client = partial(client, "amqp-fast-0-8")
 
 
 # --- the ledger
@@ -79,7 +69,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
         tmp_path, "client.response.*", "client.prepare.answered", "client.hostile.message.body-*",
         "client.understands.escaped.notify", "client.asked.close.999.handle", "client.hostile.fin.created",
     )  # fmt: skip
-    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
 
 
 @pytest.mark.parametrize(
@@ -97,9 +87,8 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
-    agent = f"{sys.executable} -m amqpspec agent --dialect {_SERVED} --fault {fault}"
-    result = _client(tmp_path, "--command", agent, case)
-    assert _verdicts(result) == {case: verdict}
+    result = _client(tmp_path, "--command", agent("amqp-fast-0-8", fault), case)
+    assert verdicts_of(result) == {case: verdict}
     row = json.loads(result.stdout)["cases"][0]
     assert row["facts"].get("application", "") == application
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from amqpspec.cli.main import cli
 from amqpspec.record.rows import Outcome
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.case import load_suite
@@ -22,26 +19,19 @@ from amqpspec.spec.dialects import load_dialect, load_ledger
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.suites.clients_wire_9_1._family import OCTETS
 from amqpspec.wire.conversation import Conversation, Talk
+from tests.run.clients.command import agent, client, verdicts_of
 from tests.run.clients.deeds import sent
 
 _DIALECT, _FAMILY = "amqp-wire-9-1-clients", "amqp-0-9-1-clients"
 _CONFIRMS = "violated/confirm/published"
 _FUNCTIONAL = ("basic", "channel", "connection", "queue", "tx")
-
-
-def _client(tmp_path: Path, *words: str) -> Result:
-    options = ["client", "--dialect", "amqp-wire-9-1", "--json", "--out", str(tmp_path / "run"), *words]
-    return CliRunner().invoke(cli, options)
+_client = partial(client, "amqp-wire-9-1")
 
 
 def _met(row: str, talk: Talk, ran: Ran) -> tuple[Client, Encounter]:
     """A client that is judged by a row of the draft, and the one connection that it made."""
     met = Encounter([Conversation(talk, [])], ran, "evidence")
     return Client(Seen(met), "case", (load_ledger(_DIALECT)[row],)), met
-
-
-def _verdicts(result: Result) -> dict[str, str]:
-    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
 
 
 def test_every_rule_of_the_family_rules_here_but_confirms() -> None:
@@ -113,7 +103,7 @@ def test_a_server_that_could_not_misbehave_gives_no_verdict() -> None:
 def test_the_reference_agent_passes(tmp_path: Path) -> None:
     cases = ["client.header.*", "client.understands.trace.consume-ok", "client.understands.content.child"]
     result = _client(tmp_path, *cases, "client.hostile.fin.deliver")
-    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
 
 
 @pytest.mark.parametrize(
@@ -128,5 +118,4 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str) -> None:
-    agent = f"{sys.executable} -m amqpspec agent --dialect amqp-wire-9-1 --fault {fault}"
-    assert _verdicts(_client(tmp_path, "--command", agent, case)) == {case: "fail"}
+    assert verdicts_of(_client(tmp_path, "--command", agent("amqp-wire-9-1", fault), case)) == {case: "fail"}
