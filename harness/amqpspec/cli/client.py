@@ -95,6 +95,7 @@ def _certify(
     from amqpspec.run.clients.batch import BatchAgents
     from amqpspec.run.clients.client import Arena
     from amqpspec.run.clients.execute import run_clients
+    from amqpspec.run.room import FILES_OF_AN_AGENT, most_files
     from amqpspec.target.config import Target
 
     name = options["name"] or ("reference agent" if own else Path(words[-1]).name)
@@ -107,6 +108,7 @@ def _certify(
     plan = _plan(target.dialect, patterns, options["exclude"])
     halt = threading.Event()
     limits = Limits().scaled(options["patience"])
+    most_files(options["at_once"] * FILES_OF_AN_AGENT)
     with only_run_in(folder), stopping(halt):
         make_room(folder, force=options["force"])
         with Journal(folder) as journal, Progress(len(plan), request.quiet) as progress, ExitStack() as stack:

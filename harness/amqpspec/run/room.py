@@ -21,6 +21,8 @@ else:
 
 FILES_OF_A_CASE = 4
 """Its transcript and its connections; those that need many more are few."""
+FILES_OF_AN_AGENT = 4096
+"""More connections than any client opens on purpose."""
 OWN_FILES = 64
 
 
@@ -39,7 +41,7 @@ def room_for(
 ) -> Room:
     """Room for so many cases at once, or for as many as the system lets be; ``files`` opens the way to so many."""
     needed = wanted * FILES_OF_A_CASE + OWN_FILES
-    most = (files or _most_files)(needed)
+    most = (files or most_files)(needed)
     at_once = wanted if most >= needed else max(1, (most - OWN_FILES) // FILES_OF_A_CASE)
     says = []
     if at_once < wanted:
@@ -58,7 +60,7 @@ def _mib(octets: int) -> str:
     return f"{octets >> 20} MiB"
 
 
-def _most_files(needed: int) -> int:
+def most_files(needed: int) -> int:
     """How many files may be open, after the limit was raised as far as needed and allowed."""
     if not _HAS_LIMITS:
         return needed

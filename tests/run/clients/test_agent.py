@@ -72,6 +72,11 @@ def test_output_is_read_to_its_end_and_kept_in_part() -> None:
     assert (ran.application, ran.said) == (Application.SILENT, "last words")
 
 
+def test_an_agent_that_floods_without_end_is_ended() -> None:
+    ran = _run("while True: print('x' * 1000)", _HASTY, connected=True)
+    assert (ran.application, ran.events) == (Application.HANG, ())
+
+
 def test_children_do_not_outlive_an_agent(tmp_path: Path) -> None:
     left = tmp_path / "pid"
     child = (

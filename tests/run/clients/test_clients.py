@@ -128,6 +128,31 @@ def test_a_client_that_never_connects_is_not_judged(tmp_path: Path) -> None:
     assert result.exit_code == 4
 
 
+def test_an_agent_that_ignores_its_scenario_is_judged_by_what_it_did(tmp_path: Path) -> None:
+    cases = ("client.start-ok.locale", "client.hostile.deliver-to-nobody.consume-ok")
+    result = _client(tmp_path, "--command", f"env AMQPSPEC_SCENARIO=connect {_agent()}", *cases)
+    assert _verdicts(result) == dict(zip(cases, ("pass", "not-applicable"), strict=True))
+
+
+_CONNECTS_OFTEN = """
+import os, socket, sys
+from urllib.parse import urlsplit
+url = urlsplit(os.environ["AMQPSPEC_URL"])
+held = [socket.create_connection((url.hostname, url.port)) for _ in range(1000)]
+for one in held:
+    one.sendall(b"AMQP" + bytes([0, 0, 9, 1]))
+sys.exit(1)
+"""
+
+
+def test_an_agent_that_opens_a_thousand_connections_gets_its_verdict(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(_CONNECTS_OFTEN)
+    cases = ("client.start-ok.locale", "client.hostile.fin.start")
+    result = _client(tmp_path, "--command", f"{sys.executable} {agent}", *cases)
+    assert _verdicts(result) == dict(zip(cases, ("not-applicable", "pass"), strict=True))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
