@@ -30,7 +30,9 @@ CASES = [case for dialect in DIALECTS for case in load_suite(dialect).values()]
 
 
 def modules(*folders: str) -> list[Path]:
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    found = {folder: [*(ROOT / folder).rglob("*.py")] for folder in folders}
+    assert all(found.values()), f"expected a module in each of {folders}"
+    return sorted(path for paths in found.values() for path in paths)
 
 
 def names(path: Path) -> str:
@@ -81,8 +83,9 @@ def test_no_case_sleeps() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_case_says_what_it_covers(dialect: str) -> None:
-    ledger = load_ledger(dialect)
-    for case in load_suite(dialect).values():
+    ledger, cases = load_ledger(dialect), load_suite(dialect)
+    assert cases
+    for case in cases.values():
         assert re.fullmatch(r"[a-z][a-z0-9_]*([.-][a-z0-9_]+)*", case.id), case.id
         assert case.covers and all(row in ledger for row in case.covers), case.id
         assert len(set(case.covers)) == len(case.covers), case.id
