@@ -29,8 +29,6 @@ def _publish(desk: Desk, link: int, number: int, name: str, count: int) -> None:
         desk.publish(channel, [queue], name)
     desk.arrived(channel, [queue])
     desk.settle()
-    if channel.mode == TX:
-        desk.check([queue])
 
 
 def _routable(desk: Desk) -> Iterable[Args]:
@@ -43,7 +41,6 @@ def _route(desk: Desk, link: int, number: int) -> None:
     queues = [queue for queue in desk.books.queues.values() if queue.bound]
     desk.publish(channel, queues, BOUND_KEY, EXCHANGE)
     desk.arrived(channel, [queue for queue in queues if queue.owner in (None, link)])
-    round_trip(desk, channel)
     desk.settle()
 
 
