@@ -131,7 +131,7 @@ def test_a_client_that_never_connects_is_not_judged(tmp_path: Path) -> None:
 def test_an_agent_that_ignores_its_scenario_is_judged_by_what_it_did(tmp_path: Path) -> None:
     cases = ("client.start-ok.locale", "client.hostile.deliver-to-nobody.consume-ok")
     result = _client(tmp_path, "--command", f"env AMQPSPEC_SCENARIO=connect {_agent()}", *cases)
-    assert _verdicts(result) == dict(zip(cases, ("pass", "not-applicable"), strict=True))
+    assert verdicts_of(result) == dict(zip(cases, ("pass", "not-applicable"), strict=True))
 
 
 _CONNECTS_OFTEN = """
@@ -150,7 +150,7 @@ def test_an_agent_that_opens_a_thousand_connections_gets_its_verdict(tmp_path: P
     agent.write_text(_CONNECTS_OFTEN)
     cases = ("client.start-ok.locale", "client.hostile.fin.start")
     result = _client(tmp_path, "--command", f"{sys.executable} {agent}", *cases)
-    assert _verdicts(result) == dict(zip(cases, ("not-applicable", "pass"), strict=True))
+    assert verdicts_of(result) == dict(zip(cases, ("not-applicable", "pass"), strict=True))
 
 
 @pytest.mark.parametrize(
