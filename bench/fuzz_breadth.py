@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from amqpspec.fuzz.campaign.schedule import Leg, chosen_cells, legs, states_before_login
+from amqpspec.fuzz.campaign.schedule import Leg, cell_by_cell, chosen_cells, legs, states_before_login
 from amqpspec.fuzz.parts import fuzzed_dialects
 from bench.row import Row
 
@@ -19,7 +19,7 @@ def rows() -> Iterator[Row]:
     for dialect in fuzzed_dialects():
         cells = chosen_cells(dialect, ())
         ours = met(legs(cells, states_before_login(dialect)))
-        theirs = met(Leg(cell, 0, cell.inputs) for cell in cells)
+        theirs = met(cell_by_cell(cells))
         for what, mine, other in zip(("family", "state", "cell"), ours, theirs, strict=True):
             ratio = round(mine / other, 4) if other else 1.0
             yield Row(f"fuzz breadth: {dialect}: inputs before the last {what}", mine, other, ratio, UNIT)
@@ -33,6 +33,6 @@ def met(way: Iterable[Leg]) -> tuple[int, int, int]:
     for leg in way:
         families.setdefault(leg.cell.family, sent)
         states.setdefault(leg.cell.state, sent)
-        last = sent if leg.first == 0 else last
-        sent += leg.stop - leg.first
+        last = sent
+        sent += len(leg.numbers)
     return max(families.values()), max(states.values()), last

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.caution import Caution
+from amqpspec.fuzz.campaign.expectation import Expectation
 from amqpspec.fuzz.campaign.journal import batches, inputs_of, read_progress
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.progress import Progress
-from amqpspec.fuzz.campaign.schedule import FEW, chosen_cells, legs, states_before_login
+from amqpspec.fuzz.campaign.rounds import later_rounds
+from amqpspec.fuzz.campaign.schedule import (
+    CHUNK,
+    FEW,
+    Position,
+    Schedule,
+    chosen_cells,
+    legs,
+    states_before_login,
+)
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.pool import SingleWorker
 from amqpspec.fuzz.executor.result import InputResult
@@ -28,13 +41,13 @@ from amqpspec.reference.server import ReferenceBroker
 def test_a_few_inputs_of_every_cell_come_first_and_all_come_once(dialect: str) -> None:
     cells = chosen_cells(dialect, ())
     early = states_before_login(dialect)
-    way = legs(cells, early)
-    first, rest = way[: len(cells)], way[len(cells) :]
+    first = legs(cells, early)
     assert {leg.cell.key for leg in first} == {cell.key for cell in cells}
-    assert all((leg.first, leg.stop) == (0, min(FEW, leg.cell.inputs)) for leg in first)
-    assert {leg.cell.key: (leg.first, leg.stop) for leg in rest} == {
-        cell.key: (FEW, cell.inputs) for cell in cells if cell.inputs > FEW
-    }
+    for leg in first:
+        sent = list(leg.numbers)
+        assert 0 < len(sent) <= FEW and leg.cell.inputs - sent[-1] <= leg.numbers.step
+        later = [n for numbers in later_rounds(leg.cell.inputs, FEW) for n in numbers]
+        assert sorted(sent + later) == list(range(leg.cell.inputs)) and len(later) == leg.later
     is_early = [leg.cell.state in early for leg in first]
     assert is_early == sorted(is_early, reverse=True) and 0 < sum(is_early) < len(first)
 
@@ -42,7 +55,7 @@ def test_a_few_inputs_of_every_cell_come_first_and_all_come_once(dialect: str) -
 def test_families_take_turns_before_any_has_its_second_state() -> None:
     cells, early = chosen_cells("amqp-0-9-1", ()), states_before_login("amqp-0-9-1")
     places: list[tuple[str, str]] = []
-    for leg in legs(cells, early)[: len(cells)]:
+    for leg in legs(cells, early):
         place = leg.cell.family, leg.cell.state
         if leg.cell.state not in early and place not in places:
             places.append(place)
@@ -50,9 +63,70 @@ def test_families_take_turns_before_any_has_its_second_state() -> None:
     assert len(set(families[: len(set(families))])) == len(set(families))
 
 
-def test_shards_take_a_few_each() -> None:
-    cells = chosen_cells("amqp-0-9-1", ("C04/*",))
-    assert {leg.stop for leg in legs(cells, (), 3) if leg.first == 0 and leg.cell.inputs > 24} == {24}
+SOME = ("C04/*/channel", "C04/*/ready", "C09/*/tune")
+
+
+def drained(plan: Schedule, most: int = 100_000) -> list[list[str]]:
+    """Every batch of cells from the position on, or so many."""
+    batches: list[list[str]] = []
+    while len(batches) < most and not plan.is_behind_cells and (batch := plan.next()) is not None:
+        plan.position = Position(**json.loads(json.dumps(batch.after.to_json())))
+        batches.append([str(item.id) for item in batch.items])
+    return batches
+
+
+def planned(shard: tuple[int, int] = (1, 1), size: int = 100, **given: Any) -> Schedule:
+    cells = chosen_cells("amqp-0-9-1", SOME)
+    return Schedule(
+        "amqp-0-9-1", legs(cells, (), shard[1]), Position(), lambda: size, lambda cell: False, {}, shard=shard,
+        mutate=False, **given,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("mixes", [True, False])
+def test_every_input_comes_once_in_each_way(shards: int, mixes: bool) -> None:
+    found: list[str] = []
+    for index in range(shards):
+        plan = planned((index + 1, shards), mixes=lambda: mixes)
+        found += [id for batch in drained(plan) for id in batch]
+    assert sorted(found) == sorted(
+        str(i.id) for c in chosen_cells("amqp-0-9-1", ("C04/*", "C09/*")) for i in c
+    )
+
+
+def test_a_smaller_batch_is_the_beginning_of_a_larger_one() -> None:
+    small, large = ([id for batch in drained(planned(size=size)) for id in batch] for size in (37, 512))
+    assert small == large
+
+
+def test_a_cell_that_showed_much_comes_first_and_the_others_are_not_forgotten() -> None:
+    plan, taught = planned(size=1), Expectation()
+    rich = max(plan.legs, key=lambda leg: leg.later).cell
+    taught.learn(rich.key, 5000.0, 8, 0.1)
+    plan.expectation = taught
+    plan.position = Position(cell=len(plan.legs))
+    runs = [
+        (key, sum(1 for _ in ids))
+        for key, ids in groupby(drained(plan, 500), lambda batch: _cell_of(batch[0]))
+    ]
+    assert runs[0] == runs[2] == (rich.key, 3 * CHUNK) and runs[1][0] != rich.key and runs[1][1] <= CHUNK
+
+
+def _cell_of(id: str) -> str:
+    found = InputId.parse(id)
+    return f"amqp-0-9-1/{found.family}/{found.role}/{found.state}"
+
+
+def test_an_expectation_falls_with_what_was_sent_and_with_time_and_is_kept() -> None:
+    known = Expectation()
+    assert known.of("a", 8) > known.of("a", 80)
+    known.learn("a", 2.0, 8, 0.4)
+    known.learn("b", 2.0, 8, 40.0)
+    known.learn("c", 0.0, 8, 0.4)
+    assert known.of("a", 8) > known.of("c", 8) > known.of("b", 8)
+    again = Expectation.from_json(json.loads(json.dumps(known.to_json())))
+    assert again == known
 
 
 def _until_one_follows_a_random_batch() -> Callable[[Progress], None]:

@@ -234,7 +234,7 @@ def test_energy_goes_to_origins_of_new_responses_and_is_kept() -> None:
     item = resolve(InputId(grammar_hash("amqp-0-9-1"), "random", role, state, 1, 1))
     result = InputResult(item, True, ("basic.qos-ok",), None, End.OPEN, Timing(0.001, 0.1), 1, 1)
     before = energy.weights[role, state]
-    assert energy.learn([result]) == 1 and energy.learn([result]) == 0
+    assert energy.learn([result]) == [result] and energy.learn([result]) == []
     assert energy.weights[role, state] > before
     again = Energy("amqp-0-9-1", energy.to_json())
     assert again.weights == energy.weights and again.seen == energy.seen

@@ -27,7 +27,7 @@ from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
-from amqpspec.fuzz.campaign.schedule import Batch, Leg, Position, Schedule, chosen_cells
+from amqpspec.fuzz.campaign.schedule import Batch, Position, Schedule, cell_by_cell, chosen_cells
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.pool import ExecutorPool
@@ -494,7 +494,7 @@ def planned(
 ) -> Schedule:
     weights: dict[Origin, int] = Energy("amqp-0-9-1").weights
     cells = chosen_cells("amqp-0-9-1", patterns)
-    whole = [Leg(cell, 0, cell.inputs) for cell in cells]
+    whole = cell_by_cell(cells)
     return Schedule("amqp-0-9-1", whole, position, lambda: size, lambda cell: False, weights, shard=shard)
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from amqpspec.fuzz.families import FAMILIES
 from amqpspec.fuzz.grammar import dialect_of, grammar_hash, tables
 from amqpspec.fuzz.inputs.catalogue import absent, cells, resolve
+from amqpspec.fuzz.inputs.corpus import corpus_role
 from amqpspec.fuzz.inputs.identity import IdError, InputId
-from amqpspec.fuzz.inputs.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
+from amqpspec.fuzz.inputs.mutation import MAX_STEP_OCTETS, origins, random_id, random_input
 from amqpspec.fuzz.inputs.strategies import family_inputs, random_inputs
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.model import Slot, Values

@@ -24,10 +24,10 @@ from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.grammar import grammar, grammar_hash
 from amqpspec.fuzz.inputs.catalogue import resolve
-from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.corpus import corpus_role, tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import IdError, InputId
-from amqpspec.fuzz.inputs.mutation import corpus_role, random_id, random_input
+from amqpspec.fuzz.inputs.mutation import random_id, random_input
 from amqpspec.fuzz.interop.captures import Half, client_streams
 from amqpspec.fuzz.interop.seeds import (
     Seed,

@@ -125,6 +125,7 @@ _CODES = {
     "FindingError": Exit.USAGE,
     "CaptureError": Exit.USAGE,
     "SeedError": Exit.USAGE,
+    "CoverageError": Exit.USAGE,
     "BoofuzzMissing": Exit.USAGE,
     "OutOfScope": Exit.USAGE,
     "NotAttached": Exit.USAGE,

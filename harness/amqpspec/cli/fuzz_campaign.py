@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
-from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
+from amqpspec.cli.fuzz_interop import ENGINES, coverage_of, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
@@ -114,6 +114,10 @@ _OUT = Path("campaign")
     help="A capture (pcap, pcapng) whose conversations are mutated as well.",
 )  # fmt: skip
 @click.option(
+    "--coverage", metavar="KIND[:ADDRESS]",
+    help="Favor inputs that run new code of the target: jacoco[:HOST:PORT] or file:PATH.",
+)  # fmt: skip
+@click.option(
     "--min-cells", default=1, show_default=True, type=click.IntRange(0), metavar="N",
     help="Exit with 4 if fewer cells are covered (where any were planned).",
 )  # fmt: skip
@@ -144,13 +148,14 @@ def campaign(
             baseline = None if options["no_baseline"] else options["baseline_file"] or target.baseline
             subject, unfit = with_known(subject, baseline)
             seeds = seeds_of(subject.dialect, options)
+            coverage = coverage_of(options)
             view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
             order = CampaignOrder(
                 subject, options["resume"] or options["out"] or _OUT, budget_s, options["seed"], parts,
                 options["cells"], not options["families_only"], BATCH, options["resume"] is not None,
                 notify=view.notify, corpus=seeds.corpus,
                 origins=tuple(seed.origin for seed in seeds.entries),
-                workers=options["workers"] or workers_for(os.cpu_count()),
+                workers=options["workers"] or workers_for(os.cpu_count()), coverage=coverage,
             )  # fmt: skip
             _check_place(order)
             keep_seeds(order, seeds, options)
@@ -186,6 +191,10 @@ def campaign(
 @click.option(
     "--oracle", "oracles", multiple=True, type=click.Choice([oracle.value for oracle in Oracle]),
     help="With an id or octets: use only this oracle (default: all).",
+)  # fmt: skip
+@click.option(
+    "--corpus", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With an id of an input made from a corpus: the folder of its campaign.",
 )  # fmt: skip
 @click.option(
     "--scope",
@@ -239,7 +248,11 @@ def _replay_one(
     options |= {"dialect": None, "patience": 1.0, "connections": 1, "no_baseline": True}
     with one_line_errors(), terminable(), _again(url, name, options) as subject:
         check_scope(subject.address.host, options["scope"])
-        item = given(subject.dialect, state, what) if state is not None else named(subject.dialect, what)
+        item = (
+            given(subject.dialect, state, what)
+            if state is not None
+            else named(subject.dialect, what, options["corpus"])
+        )
         seen = look(subject, item, [Oracle(oracle) for oracle in oracles] or list(Oracle))
     say(item, seen, as_json)
     raise click.exceptions.Exit(Exit.DEVIATIONS if seen.complaints else Exit.CONFORMING)

@@ -16,6 +16,7 @@ from amqpspec.target.config import ConfigError
 
 if TYPE_CHECKING:
     from amqpspec.fuzz.campaign.order import CampaignOrder
+    from amqpspec.fuzz.coverage.coverage import Coverage
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
     from amqpspec.fuzz.interop.seeds import Seeds
 
@@ -70,7 +71,7 @@ def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
     """Run boofuzz' session in place of a campaign; raises ConfigError for what only a campaign can do."""
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzOrder, BoofuzzRun
 
-    campaigns_only = ("resume", "cells", "families_only", "seeds")
+    campaigns_only = ("resume", "cells", "families_only", "seeds", "coverage")
     given = [f"--{name.replace('_', '-')}" for name in campaigns_only if options.get(name)]
     given += ["--shard"] if order.shard != (1, 1) else []
     if given:
@@ -99,3 +100,16 @@ def keep_seeds(order: CampaignOrder, seeds: Seeds, options: dict[str, Any]) -> N
 
     if options["seeds"] is not None:
         write_corpus(order.out, seeds)
+
+
+def coverage_of(options: dict[str, Any]) -> Coverage | None:
+    """The channel that says what code has run; raises CoverageError, OutOfScope."""
+    from amqpspec.fuzz.coverage.named import channel_named, host_of
+    from amqpspec.fuzz.executor.subject import check_scope
+
+    if options["coverage"] is None:
+        return None
+    channel = channel_named(options["coverage"])
+    if host := host_of(channel):
+        check_scope(host, options["scope"])
+    return channel

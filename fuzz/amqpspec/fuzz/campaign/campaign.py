@@ -16,16 +16,25 @@ from amqpspec.fuzz.campaign.clock import BudgetClock, TimeUp
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.lessons import Lessons
 from amqpspec.fuzz.campaign.observations import Source
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.report import by_cause
-from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells, legs, states_before_login
+from amqpspec.fuzz.campaign.schedule import (
+    Batch,
+    Schedule,
+    cell_by_cell,
+    chosen_cells,
+    legs,
+    states_before_login,
+)
 from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.campaign.tally import COVERED
 from amqpspec.fuzz.campaign.target import TargetAccess
+from amqpspec.fuzz.coverage.coverage import CoverageWatch
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.triage.findings import read_finding
@@ -58,15 +67,21 @@ class Campaign:
         self.progress = Progress(
             subject, chosen_cells(subject.dialect, order.patterns), tally, energy, self._store.found
         )
+        self._coverage = CoverageWatch(order.coverage) if order.coverage is not None else None
         self.ended, self.note, self.target_lost = "", "", False
 
     # --- the whole
 
     def run(self) -> Campaign:
-        """Run until the budget ends. Raises Unanswered where the target is not there to begin with, JournalError."""
+        """Run until the budget ends. Raises Unanswered where the target is not there to begin with, JournalError.
+
+        Raises CoverageError where the coverage channel does not answer to begin with.
+        """
         with ExitStack() as stack:
             stack.callback(self._journal.close)
             self._target.open(stack, self.order.workers, self.checkpoint.tally.trials)
+            if self._coverage is not None:
+                self._coverage.begin()
             stack.callback(self._rows.close)
             readiness = Readiness(self._target, self._complaints, self._journal)
             stack.callback(self._end, readiness)
@@ -103,20 +118,29 @@ class Campaign:
             self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))
 
     def _runner(self, readiness: Readiness) -> BatchRunner:
-        tally, energy = self.checkpoint.tally, self.checkpoint.energy
-        sender = Sender(self._target.workers, self._target.monitor, tally, energy, self._journal, self._clock)
+        tally = self.checkpoint.tally
+        sender = Sender(
+            self._target.workers, self._target.monitor, tally, self._lessons(), self._journal, self._clock
+        )
         return BatchRunner(
             sender, readiness, self._complaints, self._target.triage, self._rows, self._source(), self.progress,
             self._clock,
         )  # fmt: skip
 
+    def _lessons(self) -> Lessons:
+        known, watch = self.checkpoint, self._coverage
+        news = watch.news if watch is not None else lambda: 0
+        return Lessons(known.energy, known.expectation, known.kept, news, lambda: known.caution.left > 0)
+
     def _batches(self, runner: BatchRunner) -> None:
         order, checkpoint, dialect = self.order, self.checkpoint, self.order.subject.dialect
-        way = legs(self.progress.cells, states_before_login(dialect), order.shard[1])
+        cells, early = self.progress.cells, states_before_login(dialect)
+        way = cell_by_cell(cells) if order.cell_by_cell else legs(cells, early, order.shard[1])
         schedule = Schedule(
             dialect, way, checkpoint.position, lambda: checkpoint.caution.limited(self.pace.size),
             lambda cell: checkpoint.tally.is_stopped(cell.key), checkpoint.energy.weights, order.seed, order.shard,
-            order.mutate, order.corpus, checkpoint.caution.avoided, lambda: not self._complaints.is_confused,
+            order.mutate, checkpoint.kept.octets, checkpoint.caution.avoided,
+            lambda: not self._complaints.is_confused, checkpoint.expectation,
         )  # fmt: skip
         while (batch := schedule.next(random=self._is_randoms_turn)) is not None:
             if not batch.items or self._one(runner, batch):
@@ -136,7 +160,7 @@ class Campaign:
         tally, caution = self.checkpoint.tally, self.checkpoint.caution
         if caution.left:
             return caution.random
-        return tally.random_s < RANDOM_SHARE * tally.seconds_s
+        return not self.order.cell_by_cell and tally.random_s < RANDOM_SHARE * tally.seconds_s
 
     def _one(self, runner: BatchRunner, batch: Batch) -> bool:
         """Run a batch; False where the budget ended before it did."""
@@ -163,7 +187,8 @@ class Campaign:
 
     def _end(self, readiness: Readiness) -> None:
         self._complaints.leave_deferred()
-        self.note = readiness.note
+        covered = self._coverage.note if self._coverage is not None else ""
+        self.note = "; ".join(filter(None, (readiness.note, covered)))
         self.checkpoint.tally.seconds_s = self._clock.seconds_s
         self._write_checkpoint()
         inputs, findings = self.checkpoint.tally.inputs, len(self._store.signatures)
@@ -205,7 +230,9 @@ class Campaign:
         return {
             **self.order.plan, "run": self.checkpoint.run, "started": self.checkpoint.started, "product": product,
             "version": target_version, "ended": self.ended, "workers": self.order.workers,
-            "response_states": len(self.checkpoint.energy.seen), **tally.figures(len(cells)),
+            "response_states": len(self.checkpoint.energy.seen), "kept_inputs": len(self.checkpoint.kept.entries),
+            **({"covered_probes": self._coverage.probes} if self._coverage is not None else {}),
+            **tally.figures(len(cells)),
             "unblamed": self._complaints.limit.repeats, "note": self.note, "url": self.order.subject.url,
             "suite_version": version("amqpspec"), "reactions": dict(tally.reactions),
             "cell_states": tally.states(((c.key, c.counted) for c in cells), self.ended),

@@ -13,7 +13,9 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.caution import Caution
 from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.expectation import Expectation
 from amqpspec.fuzz.campaign.journal import PROGRESS, read_progress
+from amqpspec.fuzz.campaign.kept import KeptInputs
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.schedule import Position
 from amqpspec.fuzz.campaign.tally import Tally
@@ -38,6 +40,8 @@ class Checkpoint:
 
     plan: Mapping[str, Any]
     energy: Energy
+    kept: KeptInputs
+    expectation: Expectation = field(default_factory=Expectation)
     tally: Tally = field(default_factory=Tally)
     position: Position = field(default_factory=Position)
     caution: Caution = field(default_factory=Caution)
@@ -51,14 +55,15 @@ class Checkpoint:
         dialect = order.subject.dialect
         saved = _saved(order.out) if order.resume else None
         if saved is None:
-            return cls(order.plan, Energy(dialect, None, order.origins))
+            return cls(order.plan, Energy(dialect, None, order.origins), KeptInputs(order.out, order.corpus))
         if saved["plan"] != order.plan:
             raise JournalError(
                 f"{order.out}: expected a campaign of {saved['plan']}, actual order {order.plan}"
             )
-        found = cls(
-            order.plan, Energy(dialect, saved["energy"], order.origins), Tally.from_json(saved["tally"])
-        )
+        kept = KeptInputs(order.out, order.corpus, saved["kept"])
+        energy = Energy(dialect, saved["energy"], (*order.origins, *kept.origins))
+        expectation = Expectation.from_json(saved["expectation"])
+        found = cls(order.plan, energy, kept, expectation, Tally.from_json(saved["tally"]))
         found.position, found.complaints = Position(**saved["position"]), saved
         found.caution = Caution.from_json(saved.get("caution", {}))
         found.run, found.started = saved.get("run", found.run), saved.get("started", found.started)
@@ -69,5 +74,6 @@ class Checkpoint:
         return {
             "plan": self.plan, "run": self.run, "started": self.started, "position": self.position.to_json(),
             "tally": self.tally.to_json(), "energy": self.energy.to_json(),
-            "caution": self.caution.to_json(),
+            "caution": self.caution.to_json(), "expectation": self.expectation.to_json(),
+            "kept": self.kept.to_json(),
         }  # fmt: skip

@@ -1,44 +1,60 @@
-"""Where random mutation looks next: origins that gave a new response state weigh more.
+"""Where random mutation looks next: origins that gave something new weigh more.
 
-Knows: weights. Must not know: what the responses were.
+Knows: weights, what was seen before. Must not know: what the responses were, where octets are kept.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from itertools import islice
 
 from amqpspec.fuzz.executor.result import InputResult
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.inputs.mutation import Origin, origins
 
 _FIRST, _MORE, _MOST = 4, 8, 64
+_VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{6,}\b|\d+|'[^']*'|\"[^\"]*\"", re.IGNORECASE)
+"""What differs between two lines of a log that say the same."""
+_LINE_CHARS, _MOST_LINES, _MOST_KINDS = 300, 2000, 4096
+"""A target that makes up lines without end is not followed for ever."""
 
 
 class Energy:
-    """Weights of all origins, those of a corpus (``more``) among them, and the response states seen so far."""
+    """Weights of all origins, those of a corpus (``more``) among them, and the responses and log lines seen so far."""
 
     def __init__(
         self, dialect: str, saved: Mapping[str, object] | None = None, more: Iterable[Origin] = ()
     ) -> None:
         self.weights: dict[Origin, int] = dict.fromkeys((*origins(dialect), *more), _FIRST)
         self.seen: set[str] = set()
+        self.lines: set[str] = set()
         if saved is not None:
             self._restore(saved)
 
-    def learn(self, results: Iterable[InputResult]) -> int:
-        """Take results in; gives how many response states were new."""
-        new = 0
-        for result in results:
-            name = blake2b(result.response_state.encode(), digest_size=6).hexdigest()
-            if name in self.seen:
-                continue
-            self.seen.add(name)
-            new += 1
-            origin = (result.item.id.role, result.item.state)
-            if result.item.id.family == RANDOM and self.weights.get(origin):
-                self.weights[origin] = min(_MOST, self.weights[origin] + _MORE)
+    def learn(self, results: Iterable[InputResult]) -> list[InputResult]:
+        """Take results in; gives those whose response state was new."""
+        new = [result for result in results if _is_new(result.response_state, self.seen)]
+        for result in new:
+            self.reward(result.item)
         return new
+
+    def learn_log(self, log: str) -> int:
+        """Take in what the log says; gives how many of its lines say something new."""
+        lines = {_VARIABLE.sub("#", line[:_LINE_CHARS]) for line in islice(log.splitlines(), _MOST_LINES)}
+        return sum(len(self.lines) < _MOST_KINDS and _is_new(line, self.lines) for line in sorted(lines))
+
+    def reward(self, item: FuzzInput) -> None:
+        """More of the origin of a random input."""
+        origin = (item.id.role, item.state)
+        if item.id.family == RANDOM and self.weights.get(origin):
+            self.weights[origin] = min(_MOST, self.weights[origin] + _MORE)
+
+    def add(self, origin: Origin) -> None:
+        """One more origin, which weighs as much as one that gave something new."""
+        self.weights.setdefault(origin, _FIRST + _MORE)
 
     def mute(self, origin: Origin) -> None:
         """No more of an origin that only spoils the target; the last one stays."""
@@ -48,14 +64,24 @@ class Energy:
     def to_json(self) -> dict[str, object]:
         """What ``saved`` takes."""
         changed = {"/".join(o): w for o, w in self.weights.items() if w != _FIRST}
-        return {"weights": changed, "seen": sorted(self.seen)}
+        return {"weights": changed, "seen": sorted(self.seen), "lines": sorted(self.lines)}
 
     def _restore(self, saved: Mapping[str, object]) -> None:
-        weights, seen = saved.get("weights"), saved.get("seen")
+        weights, seen, lines = saved.get("weights"), saved.get("seen"), saved.get("lines")
         if isinstance(weights, dict):
             for name, weight in weights.items():
                 role, _, state = name.rpartition("/")
                 if (role, state) in self.weights:
                     self.weights[role, state] = int(weight)
-        if isinstance(seen, list):
-            self.seen.update(map(str, seen))
+        for known, given in ((self.seen, seen), (self.lines, lines)):
+            if isinstance(given, list):
+                known.update(map(str, given))
+
+
+def _is_new(text: str, seen: set[str]) -> bool:
+    """Whether it was not seen before; now it was."""
+    name = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
+    if name in seen:
+        return False
+    seen.add(name)
+    return True

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.fuzz.campaign.progress import Progress
+from amqpspec.fuzz.coverage.coverage import Coverage
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.mutation import Origin
@@ -26,7 +27,9 @@ class CampaignOrder:
 
     ``batch`` is how many inputs go together at least, where there are so many; ``corpus`` holds recorded octets by
     their role, and ``origins`` says in which states they are bent; ``notify`` is told after each batch. ``blame_share``
-    is how much of the time blame may take before the budget nears its end; with 0 it waits until then.
+    is how much of the time blame may take before the budget nears its end; with 0 it waits until then. ``coverage``
+    says what code the target has run; ``cell_by_cell`` is the order that others are measured against, random inputs
+    last.
     """
 
     subject: Subject
@@ -45,6 +48,8 @@ class CampaignOrder:
     workers: int = 1
     corpus: Mapping[str, bytes] = field(default_factory=dict)
     origins: tuple[Origin, ...] = ()
+    coverage: Coverage | None = None
+    cell_by_cell: bool = False
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -52,5 +57,5 @@ class CampaignOrder:
         return {
             "dialect": self.subject.dialect, "grammar": grammar_hash(self.subject.dialect), "seed": self.seed,
             "shard": list(self.shard), "cells": list(self.patterns), "target": self.subject.name,
-            "order": "breadth first",
+            "order": "cell by cell" if self.cell_by_cell else "by yield",
         } | ({"corpus": sorted(self.corpus)} if self.corpus else {})  # fmt: skip

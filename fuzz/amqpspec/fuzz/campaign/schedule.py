@@ -1,8 +1,10 @@
-"""The order of inputs: a few of every cell, then the rest of each, then random ones without end.
+"""The order of inputs: a few of every cell, then the rest by what it is expected to show, random ones in between.
 
 Knows: positions, cells, shards. Must not know: what came of an input, journals.
 
-Every step costs the same wherever it begins: an id is made from its number, nothing is counted up to it.
+Every step costs the same wherever it begins: an id is made from its number, nothing is counted up to it. What comes
+next follows from the position and the expectation alone, in chunks of one cell: a smaller batch from the same position
+is the beginning of the larger one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from amqpspec.fuzz.campaign.expectation import Expectation
+from amqpspec.fuzz.campaign.rounds import first_round, later_numbers
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.inputs.catalogue import Cell, cells
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
@@ -23,31 +27,43 @@ from amqpspec.fuzz.states.ways import states
 SEVERAL = "several"
 """In place of a family, where a batch has inputs of more than one."""
 FEW = 8
-"""So many inputs of every cell come before more of any."""
+"""So many inputs of every cell, at most, come before more of any."""
+CHUNK = 64
+"""So many inputs of a cell come together when it is its turn again."""
+_FAIR = 4
+"""Every so many chunks, the cell of which least was sent has its turn, whatever it showed."""
 _EMPTY_ROUNDS = 64
 """So many rounds of random ids without a single octet to send, and something is wrong with the weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the next batch begins: a number in a leg over a cell, and a counter of random inputs."""
+    """Where the next batch begins: a number in a leg over a cell, and a counter of random inputs.
+
+    ``later`` says how many inputs of each cell were sent behind its leg.
+    """
 
     cell: int = 0
     number: int = 0
     counter: int = 0
+    later: Mapping[str, int] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> dict[str, Any]:
         """For ``progress.json``."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part of a cell that is sent at one time: its numbers from ``first`` on, up to ``stop``."""
+    """The part of a cell that has a fixed turn: these numbers of it."""
 
     cell: Cell
-    first: int
-    stop: int
+    numbers: range
+
+    @property
+    def later(self) -> int:
+        """How many inputs of the cell are left for later."""
+        return self.cell.inputs - len(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +142,12 @@ class Schedule:
     corpus: Mapping[str, bytes] = field(default_factory=dict)
     avoided: Set[str] = frozenset()
     mixes: Callable[[], bool] = lambda: True
+    expectation: Expectation = field(default_factory=Expectation)
 
     @property
     def is_behind_cells(self) -> bool:
         """Whether every input of the cells has had its turn."""
-        return self.position.cell >= len(self.legs)
+        return self.position.cell >= len(self.legs) and not self._open(self.position.later)
 
     def next(self, *, random: bool = False) -> Batch | None:
         """The batch at the position, or None where there is nothing left; a ``random`` one comes out of its turn."""
@@ -139,30 +156,80 @@ class Schedule:
         return self._at_random() if self.mutate else None
 
     def _of_cells(self) -> Batch:
-        """Cells from here on, together not too many."""
-        at, number = self.position.cell, self.position.number
-        place, room, mixes = _place(self.legs[at].cell), self.size(), self.mixes()
+        """Inputs of cells from here on, together not too many."""
+        room, mixes, position = self.size(), self.mixes(), self.position
         spans: list[Span] = []
-        while room > 0 and at < len(self.legs) and (mixes or _place(self.legs[at].cell) == place):
-            leg = self.legs[at]
-            span = self._span(leg, max(number, leg.first), room)
+        place: tuple[str, str] | None = None
+        while room > 0 and (leg := self._turn(position, place)) is not None:
+            span, position = self._span(leg, position, room)
+            place = place if mixes else _place(leg.cell)
             spans.append(span)
             room -= len(span.numbers)
-            over = not span.numbers or span.numbers.stop >= leg.stop
-            at, number = (at + 1, 0) if over else (at, span.numbers.stop)
         items = [item for span in spans for n in span.numbers if self._is_sent(item := span.cell.input(n))]
-        return Batch(items, replace(self.position, cell=at, number=number), tuple(spans))
+        return Batch(items, position, tuple(spans))
 
     def _is_sent(self, item: FuzzInput) -> bool:
         return not self.avoided or str(item.id) not in self.avoided
 
-    def _span(self, leg: Leg, first: int, room: int) -> Span:
+    def _turn(self, position: Position, place: tuple[str, str] | None) -> Leg | None:
+        """The cell that comes next, of a place where only that one is wanted."""
+        if position.cell < len(self.legs):
+            leg = self.legs[position.cell]
+            return leg if place in (None, _place(leg.cell)) else None
+        return self._best(position.later, place)
+
+    def _best(self, later: Mapping[str, int], place: tuple[str, str] | None) -> Leg | None:
+        """A cell in the midst of a chunk; else the one that is expected to show most, or that had least, in turns."""
+        legs = [leg for leg in self._open(later) if place in (None, _place(leg.cell))]
+        if not legs:
+            return None
+        for leg in legs:
+            if later.get(leg.cell.key, 0) % self._chunk:
+                return leg
+        had = [later.get(leg.cell.key, 0) for leg in legs]
+        if sum(-(-count // self._chunk) for count in later.values()) % _FAIR == _FAIR - 1:
+            return legs[had.index(min(had))]
+        sent = [(len(leg.numbers) + count) // self.shard[1] for leg, count in zip(legs, had, strict=True)]
+        return max(
+            zip(legs, sent, strict=True), key=lambda one: self.expectation.of(one[0].cell.key, one[1])
+        )[0]
+
+    def _open(self, later: Mapping[str, int]) -> list[Leg]:
+        """Those of which something is left for later."""
+        return [
+            leg for leg in self.legs if later.get(leg.cell.key, 0) < leg.later and not self.stopped(leg.cell)
+        ]
+
+    @property
+    def _chunk(self) -> int:
+        return CHUNK * self.shard[1]
+
+    def _span(self, leg: Leg, position: Position, room: int) -> tuple[Span, Position]:
+        """What comes of a cell now, and where it goes on."""
+        if position.cell >= len(self.legs):
+            return self._later_span(leg, position, room)
         if self.stopped(leg.cell):
-            return Span(leg.cell, range(0), ends=True)
+            return Span(leg.cell, range(0), ends=True), replace(position, cell=position.cell + 1, number=0)
+        numbers = leg.numbers[position.number :][: room * self.shard[1]]
+        stop = position.number + len(numbers)
+        over = stop >= len(leg.numbers)
+        after = replace(position, cell=position.cell + over, number=0 if over else stop)
+        span = Span(leg.cell, self._ours(numbers, position.number), ends=over and not leg.later)
+        return span, after
+
+    def _later_span(self, leg: Leg, position: Position, room: int) -> tuple[Span, Position]:
+        key = leg.cell.key
+        first = position.later.get(key, 0)
+        most = min(room * self.shard[1], self._chunk - first % self._chunk)
+        numbers = later_numbers(leg.cell.inputs, FEW * self.shard[1], first)[:most]
+        stop = first + len(numbers)
+        after = replace(position, later={**position.later, key: stop})
+        return Span(leg.cell, self._ours(numbers, first), ends=stop >= leg.later), after
+
+    def _ours(self, numbers: range, first: int) -> range:
+        """Those of this shard, where the first number has this place among all."""
         index, shards = self.shard
-        begin = first + (index - 1 - first) % shards
-        stop = min(leg.stop, first + room * shards)
-        return Span(leg.cell, range(begin, stop, shards), ends=stop == leg.cell.inputs)
+        return numbers[(index - 1 - first) % shards :: shards]
 
     def _at_random(self) -> Batch:
         index, shards = self.shard
@@ -181,11 +248,15 @@ class Schedule:
 
 
 def legs(cells: Sequence[Cell], early: Collection[str] = (), shards: int = 1) -> tuple[Leg, ...]:
-    """The way through cells: a few inputs of each, families taking turns, ``early`` states first; then the rest."""
-    ordered = _in_turns(cells, frozenset(early))
-    few = FEW * shards
-    first = [Leg(cell, 0, min(few, cell.inputs)) for cell in ordered]
-    return (*first, *(Leg(cell, few, cell.inputs) for cell in ordered if cell.inputs > few))
+    """The beginning of the way: a few inputs of each cell, families taking turns, ``early`` states first."""
+    return tuple(
+        Leg(cell, first_round(cell.inputs, FEW * shards)) for cell in _in_turns(cells, frozenset(early))
+    )
+
+
+def cell_by_cell(cells: Sequence[Cell]) -> tuple[Leg, ...]:
+    """Each cell as a whole, one behind the other: the order beside which others are measured."""
+    return tuple(Leg(cell, range(cell.inputs)) for cell in cells)
 
 
 def _in_turns(cells: Sequence[Cell], early: frozenset[str]) -> list[Cell]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
-from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.lessons import Lessons
 from amqpspec.fuzz.campaign.observations import TimedResult
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.pool import WorkerPool, utc_us
@@ -24,11 +24,11 @@ class Sender:
     """Sends inputs through workers and asks the oracles; ``belated`` are results of inputs that were sent earlier."""
 
     def __init__(
-        self, workers: WorkerPool, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal,
+        self, workers: WorkerPool, monitor: Monitor, tally: Tally, lessons: Lessons, journal: CampaignJournal,
         clock: BudgetClock,
     ) -> None:  # fmt: skip
         self._workers, self._monitor, self._journal, self._clock = workers, monitor, journal, clock
-        self._tally, self._energy = tally, energy
+        self._tally, self._lessons = tally, lessons
         self.belated: list[TimedResult] = []
 
     @property
@@ -50,13 +50,13 @@ class Sender:
         finally:
             self._note_deaths()
         check = self._monitor.after([s.result for s in seen], [i for i in self.waiting if i.id in ours])
-        self._count([*seen, *self.belated[before:]])
+        self._count([*seen, *self.belated[before:]], check)
         return seen, check
 
     def finish(self) -> None:
         """Wait for all results: nothing is left open while a target is tried again, or restarted."""
         found = list(self._heard(self._workers.finish(), 1))
-        self._count(found)
+        self._count(found, None)
         self.belated += found
 
     def judged(self, belated: Sequence[TimedResult]) -> Check:
@@ -77,11 +77,11 @@ class Sender:
             )
         self._workers.deaths.clear()
 
-    def _count(self, seen: Sequence[TimedResult]) -> None:
+    def _count(self, seen: Sequence[TimedResult], check: Check | None) -> None:
         results = [s.result for s in seen if s.result.end is not End.REFUSED]
         tally = self._tally
         tally.inputs += len(results)
         tally.reached += sum(result.reached for result in results)
         tally.random += sum(result.item.id.family == RANDOM for result in results)
         tally.react(o.reaction if o.reached else "state not reached" for o in results)
-        self._energy.learn(results)
+        self._lessons.take(results, check)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import chain, count, islice
 from threading import Event, Timer
 
-from amqpspec.fuzz.campaign.schedule import chosen_cells, legs, states_before_login
+from amqpspec.fuzz.campaign.rounds import later_rounds
+from amqpspec.fuzz.campaign.schedule import FEW, chosen_cells, legs, states_before_login
 from amqpspec.fuzz.differential.side import Reaction, Side, SideLost
 from amqpspec.fuzz.differential.tally import Tally
 from amqpspec.fuzz.executor.loop import now_s
@@ -81,8 +82,11 @@ def compare(order: Comparison) -> Compared:
 def inputs(order: Comparison) -> Iterator[FuzzInput]:
     """The inputs in their order, which is that of a campaign: a few of each cell, the rest, random ones."""
     cells = chosen_cells(order.dialect, order.patterns)
-    for leg in legs(cells, states_before_login(order.dialect)):
-        yield from (leg.cell.input(number) for number in range(leg.first, leg.stop))
+    way = legs(cells, states_before_login(order.dialect))
+    yield from (leg.cell.input(number) for leg in way for number in leg.numbers)
+    for leg in way:
+        later = chain.from_iterable(later_rounds(leg.cell.inputs, FEW))
+        yield from (leg.cell.input(number) for number in later)
     for number in count() if order.mutate else ():
         item = random_input(order.dialect, random_id(order.dialect, order.seed, number))
         if item.steps:

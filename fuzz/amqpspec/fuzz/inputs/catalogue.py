@@ -5,7 +5,7 @@ Knows: families, states, the judge. Must not know: how inputs are sent, in which
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 
@@ -21,7 +21,8 @@ from amqpspec.fuzz.judge.judge import expectation
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 
-_KEPT_CELLS = 32
+_KEPT_CELLS = 1024
+"""All of a dialect, 40 to 60 MB: making a large cell again takes up to half a second, and cells take turns."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,17 @@ def absent(dialect_id: str) -> dict[str, str]:
     return dict(families_part(dialect_id).absent)
 
 
-def resolve(id: InputId) -> FuzzInput:
-    """The input that an id names; raises IdError for one of other tables, or of a cell or number there is not."""
+def resolve(id: InputId, corpus: Mapping[str, bytes] | None = None) -> FuzzInput:
+    """The input that an id names; raises IdError for one of other tables, or of a cell or number there is not.
+
+    ``corpus`` holds the entries that the id may name, by their role.
+    """
     dialect_id = dialect_of(id.grammar)
     if dialect_id is None:
         known = ", ".join(f"{grammar_hash(d)} ({d})" for d in fuzzed_dialects())
         raise IdError(f"input id: expected the grammar hash of one of {known}, actual {id.grammar}")
     if id.family == RANDOM:
-        return random_input(dialect_id, id)
+        return random_input(dialect_id, id, corpus)
     cell = by_key(dialect_id).get(f"{dialect_id}/{id.family}/{id.role}/{id.state}")
     if cell is None:
         raise IdError(f"input id: expected a cell of {dialect_id}, actual {id.family}/{id.role}/{id.state}")

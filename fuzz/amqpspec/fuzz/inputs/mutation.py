@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import blake2b
 
 from amqpspec.fuzz.grammar import grammar, grammar_hash
-from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.corpus import entries_of, tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
 from amqpspec.fuzz.states.ways import states
@@ -26,20 +25,15 @@ _MAX_FRAMES = 3
 MAX_STEP_OCTETS = 1 << 20
 """Where a step ends, however often its parts were repeated."""
 
-_PRODUCTION, _CORPUS = "@", "corpus-"
+_PRODUCTION = "@"
 
 Origin = tuple[str, str]
-"""A role (production or corpus entry) and a state."""
+"""A role (a production, a corpus entry, or two of them) and a state."""
 
 
 def role_of(production: str) -> str:
     """A production's name as the role of an id."""
     return production.replace("/", _PRODUCTION)
-
-
-def corpus_role(octets: bytes) -> str:
-    """A corpus entry as the role of an id."""
-    return _CORPUS + blake2b(octets, digest_size=8).hexdigest()
 
 
 @cache
@@ -64,12 +58,15 @@ def random_id(
 
 
 def random_input(dialect_id: str, id: InputId, corpus: Mapping[str, bytes] | None = None) -> FuzzInput:
-    """The input that a random id names; raises IdError. ``corpus`` holds entries by their role."""
+    """The input that a random id names; raises IdError. ``corpus`` holds entries by their role.
+
+    Of an entry with another one, all parts and frames that are put in are of the other one.
+    """
     if id.state not in states(dialect_id):
         raise IdError(f"input id: expected a state of {dialect_id}, actual {id.state}")
-    root = _root(dialect_id, id.role, corpus or {})
+    root, donors = _root(dialect_id, id.role, corpus or {})
     choices = Choices(ChoiceKey(id.grammar, RANDOM, f"{id.role}/{id.state}", id.seed, id.counter))
-    steps, words = mutated(root, choices, _donors(dialect_id))
+    steps, words = mutated(root, choices, donors)
     return FuzzInput(id, dialect_id, id.state, steps, words)
 
 
@@ -86,15 +83,26 @@ def mutated(root: Node, choices: Choices, donors: Sequence[Node]) -> tuple[tuple
     ), f"{root.name}: {', '.join(names) or 'nothing'}"
 
 
+<<<<<<< HEAD
 def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> Node:
     if role.startswith(_CORPUS):
         if role not in corpus:
             raise IdError(f"input id: expected an entry of the given corpus, actual {role}")
         return tree_of(dialect_id, corpus[role])
+=======
+def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> tuple[Node, Sequence[Node]]:
+    """The tree that is changed, and those that give parts."""
+    entries = entries_of(role)
+    if missing := [name for name in entries if name not in corpus]:
+        raise IdError(f"input id: expected an entry of the corpus at hand, actual {missing[0]}")
+    if entries:
+        root, *others = (tree_of(dialect_id, corpus[name]) for name in entries)
+        return root, others or _donors(dialect_id)
+>>>>>>> 2816bb1 (Fuzz: cells by expected yield, a corpus of the campaign itself, a channel for coverage)
     production = grammar(dialect_id).get(role.replace(_PRODUCTION, "/"))
     if production is None:
         raise IdError(f"input id: expected a production of {dialect_id}, actual {role}")
-    return production.tree
+    return production.tree, _donors(dialect_id)
 
 
 @cache

@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from amqpspec.fuzz.inputs.mutation import Origin, corpus_role
+from amqpspec.fuzz.inputs.corpus import FOLDER, corpus_role, write_entry
+from amqpspec.fuzz.inputs.mutation import Origin
 from amqpspec.fuzz.interop.captures import client_streams
 from amqpspec.fuzz.interop.part import InteropPart, Piece, interop_part
 from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 from amqpspec.record.reading import parse_json
 
-FOLDER, INDEX = "corpus", "corpus.json"
+INDEX = "corpus.json"
 _MAX_OCTETS = 1 << 20
 _MAX_FRAMES = 24
 _UTTERANCES = 4
@@ -148,7 +149,7 @@ def write_corpus(folder: Path, seeds: Seeds) -> None:
     place = folder / FOLDER
     place.mkdir(parents=True, exist_ok=True)
     for role, octets in seeds.corpus.items():
-        (place / f"{role}.bin").write_bytes(octets)
+        write_entry(folder, role, octets)
     rows = [{"entry": s.role, "state": s.state, "source": s.source} for s in seeds.entries]
     document = {"entries": rows, "streams": seeds.streams, "left_out": dict(seeds.left_out)}
     partial = place / f".{INDEX}"

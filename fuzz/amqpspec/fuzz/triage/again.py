@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.catalogue import resolve
+from amqpspec.fuzz.inputs.corpus import entries_in
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
 from amqpspec.fuzz.oracles.monitor import Monitor
@@ -46,9 +48,13 @@ def given(dialect: str, state: str, text: str) -> FuzzInput:
     return FuzzInput(InputId(grammar_hash(dialect), RANDOM, _ROLE, state, 0, 0), dialect, state, steps, "")
 
 
-def named(dialect: str, text: str) -> FuzzInput:
-    """The input that an id names, of the dialect that the target speaks; raises IdError."""
-    item = resolve(InputId.parse(text))
+def named(dialect: str, text: str, campaign: Path | None = None) -> FuzzInput:
+    """The input that an id names, of the dialect that the target speaks; raises IdError.
+
+    ``campaign`` is the folder with the corpus that the id may name.
+    """
+    id = InputId.parse(text)
+    item = resolve(id, entries_in(campaign, id.role) if campaign is not None else None)
     if item.dialect != dialect:
         raise IdError(f"input id: expected one of {dialect}, which the target speaks, actual {item.dialect}")
     return item

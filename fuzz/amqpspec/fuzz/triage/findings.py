@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.inputs.corpus import FOLDER, entries_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
@@ -62,6 +63,7 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """What ``finding.json`` holds."""
         item = self.item
+        entries = entries_of(item.id.role) if item else ()
         return {
             "signature": self.signature, "cause": cause_id(self.cause or self.signature),
             "cause_words": self.cause, "status": str(self.status), "oracle": str(self.suspicion.oracle),
@@ -71,8 +73,12 @@ class Finding:
             "requirement": item.expectation.requirement if item else "",
             "steps": [step.hex() for step in item.steps] if item else [],
             "batch": list(self.batch), "found_after_s": round(self.found_after_s, 2),
+<<<<<<< HEAD
             "asks": self.asks,
             **({"corpus": f"corpus/{item.id.role}.bin"} if item and item.id.role.startswith("corpus-") else {}),
+=======
+            **({"corpus": f"{FOLDER}/{entries[0]}.bin"} if entries else {}),
+>>>>>>> 2816bb1 (Fuzz: cells by expected yield, a corpus of the campaign itself, a channel for coverage)
         }  # fmt: skip
 
 
