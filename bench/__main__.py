@@ -14,6 +14,7 @@ MODULES = (
     "codec_0_10",
     "codec_1_0",
     "fuzz_breadth",
+    "fuzz_detection",
     "fuzz_inputs",
     "fuzz_rate",
     "fuzz_speed",
@@ -21,7 +22,7 @@ MODULES = (
     "process",
     "suite",
 )
-WITH_OPTIONS = frozenset({"fuzz_rate", "fuzz_speed"})
+WITH_OPTIONS = frozenset({"fuzz_detection", "fuzz_rate", "fuzz_speed"})
 
 
 def main(words: list[str]) -> int:

@@ -43,4 +43,4 @@ def test_a_url_gives_one_row(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_other_benchmarks_take_no_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["codec", "--target", "x"]) == 2
-    assert "fuzz_rate, fuzz_speed only" in capsys.readouterr().err
+    assert "fuzz_detection, fuzz_rate, fuzz_speed only" in capsys.readouterr().err

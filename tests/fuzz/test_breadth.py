@@ -90,9 +90,7 @@ def test_every_input_comes_once_in_each_way(shards: int, mixes: bool) -> None:
     for index in range(shards):
         plan = planned((index + 1, shards), mixes=lambda: mixes)
         found += [id for batch in drained(plan) for id in batch]
-    assert sorted(found) == sorted(
-        str(i.id) for c in chosen_cells("amqp-0-9-1", ("C04/*", "C09/*")) for i in c
-    )
+    assert sorted(found) == sorted(str(i.id) for c in chosen_cells("amqp-0-9-1", SOME) for i in c)
 
 
 def test_a_smaller_batch_is_the_beginning_of_a_larger_one() -> None:

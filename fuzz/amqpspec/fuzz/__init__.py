@@ -10,6 +10,7 @@
 - ``campaign``: what is sent next, what is counted, what is written down when
 - ``triage``: from a suspicion to a finding: whom to blame, how small it can be
 - ``oracles``: what is asked of the target: is it alive, does it leak, what does it burn
+- ``coverage``: which code the target has run, where it can say so
 - ``executor``: the only room with sockets: many conversations at once
 - ``inputs``: inputs by their ids: cells of the families, random mutation, recorded octets
 - ``families``: what is bent, role by role

@@ -83,22 +83,14 @@ def mutated(root: Node, choices: Choices, donors: Sequence[Node]) -> tuple[tuple
     ), f"{root.name}: {', '.join(names) or 'nothing'}"
 
 
-<<<<<<< HEAD
-def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> Node:
-    if role.startswith(_CORPUS):
-        if role not in corpus:
-            raise IdError(f"input id: expected an entry of the given corpus, actual {role}")
-        return tree_of(dialect_id, corpus[role])
-=======
 def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> tuple[Node, Sequence[Node]]:
     """The tree that is changed, and those that give parts."""
     entries = entries_of(role)
     if missing := [name for name in entries if name not in corpus]:
-        raise IdError(f"input id: expected an entry of the corpus at hand, actual {missing[0]}")
+        raise IdError(f"input id: expected an entry of the given corpus, actual {missing[0]}")
     if entries:
         root, *others = (tree_of(dialect_id, corpus[name]) for name in entries)
         return root, others or _donors(dialect_id)
->>>>>>> 2816bb1 (Fuzz: cells by expected yield, a corpus of the campaign itself, a channel for coverage)
     production = grammar(dialect_id).get(role.replace(_PRODUCTION, "/"))
     if production is None:
         raise IdError(f"input id: expected a production of {dialect_id}, actual {role}")

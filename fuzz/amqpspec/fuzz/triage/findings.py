@@ -73,12 +73,8 @@ class Finding:
             "requirement": item.expectation.requirement if item else "",
             "steps": [step.hex() for step in item.steps] if item else [],
             "batch": list(self.batch), "found_after_s": round(self.found_after_s, 2),
-<<<<<<< HEAD
             "asks": self.asks,
-            **({"corpus": f"corpus/{item.id.role}.bin"} if item and item.id.role.startswith("corpus-") else {}),
-=======
             **({"corpus": f"{FOLDER}/{entries[0]}.bin"} if entries else {}),
->>>>>>> 2816bb1 (Fuzz: cells by expected yield, a corpus of the campaign itself, a channel for coverage)
         }  # fmt: skip
 
 

@@ -1,0 +1,112 @@
+"""How soon a campaign meets defects at random rare spots: in today's order, beside the one cell by cell.
+
+Each defect is drawn as ``fuzz --selftest --blame`` draws them: at a condition on a frame (its name, a field's value,
+octets in it) that few inputs of a drawn batch hit, and nothing on the way into a state. One campaign in each order
+seeks it on the same reference broker, until its oracle has a finding that blames an input which hits it. A campaign
+that does not find it counts with all its inputs and its whole time.
+
+Knows: defects, campaigns. Must not know: how orders come about.
+
+``python -m bench fuzz_detection [--defects N] [--dialect D] [--seed S] [--budget SECONDS] [--kinds KIND …]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.selftest.blame import draw
+from amqpspec.fuzz.selftest.defects import KINDS, Defect
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.triage.findings import Finding
+from bench.row import Row
+
+DIALECT = "amqp-0-9-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a campaign took to find a defect, or to end without it."""
+
+    found: bool
+    inputs: int
+    seconds_s: float
+
+    @property
+    def words(self) -> str:
+        """A few words."""
+        return f"{'' if self.found else 'not '}found, {self.inputs} inputs, {self.seconds_s:.1f} s"
+
+
+def rows(words: Sequence[str] = ()) -> Iterator[Row]:
+    """Medians of inputs and of seconds in both orders; each defect is a line on standard error."""
+    options = _options(words)
+    drawn = defects(options.dialect, options.kinds, options.defects, options.seed)
+    chosen_cells(options.dialect, ())  # made once, before the clock starts
+    pairs: list[tuple[Met, Met]] = []
+    for defect in drawn:
+        ours, theirs = (seek(defect, options.budget, cell_by_cell=order) for order in (False, True))
+        pairs.append((ours, theirs))
+        print(
+            f"{defect.kind} at {defect.condition.words[:90]}: {ours.words}; {theirs.words}", file=sys.stderr
+        )
+    yield from medians(f"fuzz detection: {options.dialect}, {len(pairs)} defects", pairs)
+
+
+def medians(name: str, pairs: Sequence[tuple[Met, Met]]) -> Iterator[Row]:
+    """One row for inputs, one for seconds."""
+    for unit in ("inputs", "seconds"):
+        sides = ([_figure(pair[side], unit) for pair in pairs] for side in (0, 1))
+        mine, other = map(statistics.median, sides)
+        yield Row(f"{name}: median of {unit}", round(mine, 1), round(other, 1), round(mine / other, 3), unit)
+
+
+def _figure(met: Met, unit: str) -> float:
+    return met.inputs if unit == "inputs" else met.seconds_s
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench fuzz_detection")
+    parser.add_argument("--defects", type=int, default=11)
+    parser.add_argument("--dialect", default=DIALECT)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--budget", type=float, default=120.0, help="seconds of one campaign at most")
+    parser.add_argument("--kinds", nargs="*", choices=tuple(KINDS), default=("crash", "throw"))
+    return parser.parse_args(words)
+
+
+def defects(dialect: str, kinds: Sequence[str], count: int, seed: int) -> list[Defect]:
+    """So many defects, the kinds in turns; the same for the same seed."""
+    random = Random(seed)
+    drawn = (draw(dialect, kinds[number % len(kinds)], random).defect for number in range(count))
+    return [defect for defect in drawn if defect is not None]
+
+
+def seek(defect: Defect, budget_s: float, *, cell_by_cell: bool) -> Met:
+    """One campaign, up to the finding that is due to the defect."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        with SeededBroker(defect, folder) as broker:
+            order = CampaignOrder(
+                broker.subject(), folder / "campaign", budget_s, smaller=False, cell_by_cell=cell_by_cell,
+                stop_when=lambda finding: _is_due(defect, finding),
+            )  # fmt: skip
+            campaign = Campaign(order).run()
+    found = next((f for f in campaign.progress.findings if _is_due(defect, f)), None)
+    seconds_s = budget_s if found is None else found.found_after_s
+    return Met(found is not None, campaign.progress.tally.inputs, seconds_s)
+
+
+def _is_due(defect: Defect, finding: Finding) -> bool:
+    return finding.suspicion.oracle is defect.oracle and (
+        finding.item is not None and defect.is_in(finding.item.octets)
+    )
