@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
+from amqpspec.fuzz.campaign.schedule import chosen_cells, legs
 from amqpspec.fuzz.differential import comparison
 from amqpspec.fuzz.differential.comparison import Comparison, compare, inputs
 from amqpspec.fuzz.differential.report import to_json
@@ -86,7 +87,9 @@ def test_the_inputs_are_those_of_a_campaign_and_always_the_same(pair: tuple[Subj
     first = [str(item.id) for item, _ in zip(inputs(order), range(200), strict=False)]
     assert first == [str(item.id) for item, _ in zip(inputs(order), range(200), strict=False)]
     cells = [item for item in first if "/random/" not in item]
-    assert cells[:2] == [f"g:{first[0][2:10]}/{CELLS[0]}/s0/{n}" for n in range(2)]
+    planned = chosen_cells("amqp-0-9-1", CELLS)
+    assert cells[:2] == [str(planned[0].id(n)) for n in legs(planned)[0].numbers[:2]]
+    assert sorted(cells) == sorted(str(item.id) for cell in planned for item in cell)
     assert len(cells) < 200 and first[-1].split("/")[4] == "s3"
 
 
