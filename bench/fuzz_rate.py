@@ -55,7 +55,11 @@ def rows(words: Sequence[str] = ()) -> Iterator[Row]:
     with ExitStack() as stack:
         subject = _subject(stack, options)
         out = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "campaign"
-        yield beside(subject, out, options.seconds, options.rounds, options.connections, tuple(options.cells))
+        order = CampaignOrder(
+            subject, out, options.seconds, patterns=tuple(options.cells), mutate=not options.families_only,
+            workers=workers_for(None), blame_share=0.0,
+        )  # fmt: skip
+        yield beside(order, options.rounds, options.connections)
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
@@ -64,6 +68,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=128, help="of the campaign at most")
     parser.add_argument("--cells", nargs="*", default=())
+    parser.add_argument("--families-only", action="store_true", help="no random mutation, which leaves cells")
     return parser.parse_args(words)
 
 
@@ -96,14 +101,10 @@ def named_subject(stack: ExitStack, options: argparse.Namespace, connections: in
     return with_known(subject, target.baseline)[0]
 
 
-def beside(
-    subject: Subject, out: Path, round_s: float, rounds: int, connections: int, patterns: tuple[str, ...] = ()
-) -> Row:
+def beside(order: CampaignOrder, rounds: int, connections: int) -> Row:
     """Both sides in turns; each round of handshakes takes a quarter of the time of the campaign's."""
-    chosen_cells(subject.dialect, patterns)  # made once, before the clock starts
-    order = CampaignOrder(
-        subject, out, round_s, patterns=patterns, workers=workers_for(None), blame_share=0.0
-    )
+    subject, round_s = order.subject, order.budget_s
+    chosen_cells(subject.dialect, order.patterns)  # made once, before the clock starts
     at_a_time = min(connections, BEGINNING)  # so many handshakes are on their way in a campaign, too
     handshakes(subject, at_a_time, min(1.0, round_s))
     ours: list[float] = []
