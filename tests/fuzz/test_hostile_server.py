@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,14 @@ TYPED = b"\xff\xff\xff\xff\x02\x00\x00\x00" + bytes(65_536)
 LIMIT_MIB, BUDGET_S = 512, 4
 
 
-class Hostile:
-    """Answers every connection with the same octets, for ever."""
+DRIP_S = 0.02
 
-    def __init__(self, octets: bytes) -> None:
-        self._octets = octets
+
+class Hostile:
+    """Answers every connection with the same octets, for ever; or only begins a huge frame, octet by octet."""
+
+    def __init__(self, octets: bytes, *, drips: bool = False) -> None:
+        self._octets, self._drips = octets, drips
         self._on = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.address = Address("127.0.0.1", self._on.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
@@ -44,17 +48,20 @@ class Hostile:
 
     def _stream(self, stream: socket.socket) -> None:
         with suppress(OSError), stream:
-            while True:
+            while not self._drips:
                 stream.sendall(self._octets)
+            for at in count():
+                stream.sendall(self._octets[at % len(self._octets) :][:1])
+                time.sleep(DRIP_S)
 
     def close(self) -> None:
         """Take no more."""
         self._on.close()
 
 
-@pytest.fixture(params=[HEARTBEATS, HUGE, TYPED], ids=["heartbeats", "huge", "typed"])
+@pytest.fixture(params=[HEARTBEATS, HUGE, TYPED, "drip"], ids=["heartbeats", "huge", "typed", "drip"])
 def hostile(request: pytest.FixtureRequest) -> Iterator[Hostile]:
-    server = Hostile(request.param)
+    server = Hostile(HUGE, drips=True) if request.param == "drip" else Hostile(request.param)
     yield server
     server.close()
 
@@ -99,9 +106,16 @@ def test_inputs_end_in_time_and_keep_little(hostile: Hostile) -> None:
     assert told["results"] >= 48 and told["arrivals"] <= 64 and told["mib"] < LIMIT_MIB, told
 
 
+PEAK = """
+import atexit, resource, runpy
+atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10))
+runpy.run_module("amqpspec.cli.main", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_a_campaign_against_it_ends_with_one_line(hostile: Hostile, tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "amqpspec.cli.main", "fuzz", f"amqp://127.0.0.1:{hostile.address.port}/", "-d",
+        sys.executable, "-c", PEAK, "fuzz", f"amqp://127.0.0.1:{hostile.address.port}/", "-d",
         "amqp-0-9-1", "--budget", str(BUDGET_S), "--out", str(tmp_path / "c"), "--no-baseline", "--workers", "1",
     ]  # fmt: skip
     ran = subprocess.run(
@@ -109,3 +123,4 @@ def test_a_campaign_against_it_ends_with_one_line(hostile: Hostile, tmp_path: Pa
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT_MIB << 20, LIMIT_MIB << 20)),
     )  # fmt: skip
     assert ran.returncode in (1, 3, 4) and ran.stderr.count("Traceback") == 0, ran.stderr
+    assert int(ran.stdout.rpartition("peak ")[2]) < LIMIT_MIB
