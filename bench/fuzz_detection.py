@@ -5,9 +5,12 @@ octets in it) that few inputs of a drawn batch hit, and nothing on the way into 
 seeks it on the same reference broker, until its oracle has a finding that blames an input which hits it. A campaign
 that does not find it counts with all its inputs and its whole time.
 
+With ``--offline`` nothing is sent: the inputs of the cells before the first one that hits each defect are counted,
+without random inputs and without what a campaign learns from a target. That is the same on every machine.
+
 Knows: defects, campaigns. Must not know: how orders come about.
 
-``python -m bench fuzz_detection [--defects N] [--dialect D] [--seed S] [--budget SECONDS] [--kinds KIND …]``
+``python -m bench fuzz_detection [--defects N] [--dialect D] [--seed S] [--budget S] [--kinds KIND …] [--offline]``
 """
 
 from __future__ import annotations
@@ -23,14 +26,27 @@ from random import Random
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
-from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.campaign.pace import MOST
+from amqpspec.fuzz.campaign.schedule import (
+    Leg,
+    Position,
+    Schedule,
+    cell_by_cell,
+    chosen_cells,
+    legs,
+    states_before_login,
+)
 from amqpspec.fuzz.selftest.blame import draw
 from amqpspec.fuzz.selftest.defects import KINDS, Defect
+from amqpspec.fuzz.selftest.part import frames_in
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.triage.findings import Finding
 from bench.row import Row
 
 DIALECT = "amqp-0-9-1"
+
+Place = tuple[str, int]
+"""An input by its cell's key and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +67,13 @@ def rows(words: Sequence[str] = ()) -> Iterator[Row]:
     """Medians of inputs and of seconds in both orders; each defect is a line on standard error."""
     options = _options(words)
     drawn = defects(options.dialect, options.kinds, options.defects, options.seed)
+    if options.offline:
+        yield offline(options.dialect, drawn)
+        return
     chosen_cells(options.dialect, ())  # made once, before the clock starts
     pairs: list[tuple[Met, Met]] = []
     for defect in drawn:
-        ours, theirs = (seek(defect, options.budget, cell_by_cell=order) for order in (False, True))
+        ours, theirs = (seek(defect, options.budget, by_cell=order) for order in (False, True))
         pairs.append((ours, theirs))
         print(
             f"{defect.kind} at {defect.condition.words[:90]}: {ours.words}; {theirs.words}", file=sys.stderr
@@ -81,6 +100,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=120.0, help="seconds of one campaign at most")
     parser.add_argument("--kinds", nargs="*", choices=tuple(KINDS), default=("crash", "throw"))
+    parser.add_argument("--offline", action="store_true", help="count inputs, send nothing")
     return parser.parse_args(words)
 
 
@@ -91,13 +111,13 @@ def defects(dialect: str, kinds: Sequence[str], count: int, seed: int) -> list[D
     return [defect for defect in drawn if defect is not None]
 
 
-def seek(defect: Defect, budget_s: float, *, cell_by_cell: bool) -> Met:
+def seek(defect: Defect, budget_s: float, *, by_cell: bool) -> Met:
     """One campaign, up to the finding that is due to the defect."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with SeededBroker(defect, folder) as broker:
             order = CampaignOrder(
-                broker.subject(), folder / "campaign", budget_s, smaller=False, cell_by_cell=cell_by_cell,
+                broker.subject(), folder / "campaign", budget_s, smaller=False, cell_by_cell=by_cell,
                 stop_when=lambda finding: _is_due(defect, finding),
             )  # fmt: skip
             campaign = Campaign(order).run()
@@ -110,3 +130,40 @@ def _is_due(defect: Defect, finding: Finding) -> bool:
     return finding.suspicion.oracle is defect.oracle and (
         finding.item is not None and defect.is_in(finding.item.octets)
     )
+
+
+# --- without a target
+
+
+def offline(dialect: str, drawn: Sequence[Defect]) -> Row:
+    """The median of the inputs before the first that hits a defect, in both orders."""
+    cells = chosen_cells(dialect, ())
+    ways = legs(cells, states_before_login(dialect)), cell_by_cell(cells)
+    turns = [{place: turn for turn, place in enumerate(_places(dialect, way))} for way in ways]
+    hits = _hits(dialect, drawn)
+    mine, other = (
+        statistics.median(min((turn[place] for place in hits[defect]), default=len(turn)) for defect in drawn)
+        for turn in turns
+    )
+    name = f"fuzz detection offline: {dialect}, {len(drawn)} defects: median of inputs before the first hit"
+    return Row(name, mine, other, round(mine / other, 3), "inputs")
+
+
+def _places(dialect: str, way: Sequence[Leg]) -> Iterator[Place]:
+    """Inputs by cell and number, in the order in which they come."""
+    plan = Schedule(dialect, way, Position(), lambda: MOST, lambda cell: False, {}, mutate=False)
+    while not plan.is_behind_cells and (batch := plan.next()) is not None:
+        yield from ((span.cell.key, number) for span in batch.spans for number in span.numbers)
+        plan.position = batch.after
+
+
+def _hits(dialect: str, drawn: Sequence[Defect]) -> dict[Defect, list[Place]]:
+    """The inputs of the cells that hit each defect."""
+    found: dict[Defect, list[Place]] = {defect: [] for defect in drawn}
+    for cell in chosen_cells(dialect, ()):
+        for number in range(cell.inputs):
+            frames = list(frames_in(dialect, cell.input(number).octets))
+            for defect, places in found.items():
+                if any(map(defect.condition.is_at, frames)):
+                    places.append((cell.key, number))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amqpspec.fuzz.selftest.defects import KINDS
-from bench.fuzz_detection import Met, defects, medians
+from bench.fuzz_detection import Met, defects, medians, offline
 
 
 def test_the_same_seed_draws_the_same_defects() -> None:
@@ -17,3 +17,12 @@ def test_medians_of_both_orders() -> None:
     inputs, seconds = medians("x", [*pairs, (Met(True, 20, 2.0), Met(True, 80, 5.0))])
     assert (inputs.ours, inputs.theirs, inputs.ratio) == (20, 90, 0.222)
     assert (seconds.ours, seconds.theirs, seconds.ratio) == (2.0, 5.0, 0.4)
+
+
+def test_inputs_are_counted_without_a_target() -> None:
+    row = offline("amqp-0-9-1", defects("amqp-0-9-1", ("crash",), 3, 1))
+    assert (
+        row.ours > 0
+        and row.theirs > 0
+        and row == offline("amqp-0-9-1", defects("amqp-0-9-1", ("crash",), 3, 1))
+    )
