@@ -111,6 +111,18 @@ def test_serve_names_what_it_forgives(tmp_path: Path) -> None:
     assert err.startswith("forgiven: locale-list, 127.0.0.1 port ")
 
 
+def test_a_server_says_why_it_refused_a_client_without_a_word(tmp_path: Path) -> None:
+    with _running("serve", "--connections", "1", "--out", str(tmp_path / "run")) as process:
+        assert _agent(_first_line(process).replace("guest:guest", "guest:wrong"), "connect") != 0
+        _, err = process.communicate(timeout=PATIENCE_S)
+    assert "; refused: login refused [connection/secure]" in err
+    with _running("reference", "amqp-0-9-1") as process:
+        assert _agent(_first_line(process).replace("guest:guest", "guest:wrong"), "connect") != 0
+        process.terminate()
+        _, err = process.communicate(timeout=PATIENCE_S)
+    assert err.startswith("refused: login refused [connection/secure], 127.0.0.1 port ")
+
+
 def test_who_judged_nothing_does_not_pass(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["serve", "--seconds", "0.2", "--out", str(tmp_path / "run")])
     assert result.exit_code not in (0, 1), result.output

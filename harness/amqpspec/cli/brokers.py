@@ -192,6 +192,7 @@ def reference(
         late_s=late_s,
         product=product or SERVED_AS,
         forgave=_tell_forgiven if lenient else None,
+        refused=_tell_refused,
     )
     begin(broker)
     try:
@@ -212,6 +213,10 @@ def begin(broker: ReferenceBroker) -> None:
 
 def _tell_forgiven(remote: tuple[str, int], deviation: str) -> None:
     click.echo(f"forgiven: {deviation}, {remote[0]} port {remote[1]}", err=True)
+
+
+def _tell_refused(remote: tuple[str, int], reason: str) -> None:
+    click.echo(f"refused: {reason}, {remote[0]} port {remote[1]}", err=True)
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

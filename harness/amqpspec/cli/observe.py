@@ -99,6 +99,7 @@ def serve(host: str, port: int, hostile: str, judge: bool, **options: Any) -> No
             vhosts=tuple(by_place),
             product=options["product"] or SERVED_AS,
             forgave=watch.forgave if options["lenient"] else None,
+            refused=watch.refused,
         )
         begin(broker)
         try:
@@ -305,4 +306,5 @@ def _line(judged: Judged) -> str:
     from amqpspec.reports.live import said
 
     let_pass = f"; forgiven: {', '.join(judged.forgiven)}" if judged.forgiven else ""
-    return f"connection {judged.number} from {judged.remote}: {said(judged)}{let_pass}"
+    refused = f"; refused: {judged.refused}" if judged.refused else ""
+    return f"connection {judged.number} from {judged.remote}: {said(judged)}{let_pass}{refused}"

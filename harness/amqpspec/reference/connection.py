@@ -22,6 +22,7 @@ from amqpspec.reference.core import Core
 from amqpspec.reference.model import User, VirtualHost
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.signs import SignsOfLife
+from amqpspec.wire.conversation import Address
 
 LINGER_S = 2.0
 _TURN_OCTETS = 1 << 20
@@ -99,8 +100,13 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Whether a deviation that is common in the field may pass; then it is told."""
         if self.core.forgave is None:
             return False
-        self.core.forgave(self.transport.get_extra_info("peername")[:2], deviation)
+        self.core.forgave(self._remote, deviation)
         return True
+
+    @property
+    def _remote(self) -> Address:
+        host, port = self.transport.get_extra_info("peername")[:2]
+        return host, port
 
     @property
     def silent(self) -> bool:
@@ -165,6 +171,8 @@ class BrokerConnection(asyncio.Protocol, ABC):
         try:
             return step()
         except RefusedError as refused:
+            if refused.is_bare and self.core.refused is not None:
+                self.core.refused(self._remote, f"{refused.text} [{refused.rule}]")
             self.send_refusal(refused)
         except Exception:
             _LOG.exception("internal error of a reference broker")

@@ -21,7 +21,7 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.late import Lateness
 from amqpspec.reference.leniency import Forgave
 from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
-from amqpspec.reference.refusing import Refuser
+from amqpspec.reference.refusing import Refused, Refuser
 
 TICK_S = 0.02
 PRODUCT = "amqpspec reference broker"
@@ -59,6 +59,8 @@ class Core:
         self.login_s, self.product = HANDSHAKE_S, PRODUCT
         self.forgave: Forgave | None = None
         """Who is told what was forgiven; None where nothing is."""
+        self.refused: Refused | None = None
+        """Is told why a client was refused that learned nothing of it on the wire."""
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}

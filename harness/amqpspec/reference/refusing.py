@@ -6,9 +6,15 @@ Must not know: any protocol; whoever catches ``Refused`` says it in its own word
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.faults import faults_of
-from amqpspec.spec.model import Refusal
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.conversation import Address
+
+Refused = Callable[[Address, str], None]
+"""Is told the client's address and the reason, each time."""
 
 
 class RefusedError(Exception):
@@ -17,6 +23,11 @@ class RefusedError(Exception):
     def __init__(self, rule: str, text: str, refusal: Refusal | None) -> None:
         self.rule, self.text, self.refusal = rule, text, refusal
         super().__init__(f"{rule}: {text}")
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether no close method or performative tells the peer why."""
+        return self.refusal is None or self.refusal.scope in (Scope.SOCKET, Scope.HEADER)
 
 
 class Refuser:

@@ -22,6 +22,7 @@ from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.faults import check_faults
 from amqpspec.reference.host import ReferenceHost, shared_host
 from amqpspec.reference.leniency import Forgave
+from amqpspec.reference.refusing import Refused
 from amqpspec.spec.dialects import part_of
 
 BACKLOG = 4096
@@ -41,7 +42,8 @@ class ReferenceBroker:
     measure will not do. ``late_s`` is how far what the broker says by itself comes behind its cause (``late``).
     ``through`` stands between each connection and its socket; ``vhosts`` are there besides those of every broker.
     ``login_s`` is how long a client may take to log in, ``product`` what the broker calls itself. With ``forgave`` it
-    is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop.
+    is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop. ``refused`` is
+    told, on the loop as well, why a client was refused without a word.
     ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
@@ -60,10 +62,11 @@ class ReferenceBroker:
         login_s: float = HANDSHAKE_S,
         product: str = PRODUCT,
         forgave: Forgave | None = None,
+        refused: Refused | None = None,
     ) -> None:
         self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
         self._through, self._vhosts, self._login_s = through, vhosts, login_s
-        self._product, self._forgave = product, forgave
+        self._product, self._forgave, self._refused = product, forgave, refused
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._connect = connection_of(dialect)
@@ -128,6 +131,7 @@ class ReferenceBroker:
         core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s, self.late_s)
         core.add_vhosts(self._vhosts)
         core.login_s, core.product, core.forgave = self._login_s, self._product, self._forgave
+        core.refused = self._refused
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: self._end_of_connection(core),

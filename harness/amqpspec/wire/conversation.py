@@ -69,6 +69,8 @@ class Talk:
     kept_octets: int = 0
     forgiven: list[str] = field(default_factory=list)
     """Deviations that a lenient server let pass, by name, each once."""
+    refused: str = ""
+    """Why the server refused the client without telling it."""
     room: Room = field(default_factory=Room)
 
     @property

@@ -134,6 +134,7 @@ class Arena:
                 login_s=3 * self.limits.scenario_s,
                 product=self.product or PRODUCT,
                 forgave=recording.forgave if self.is_lenient else None,
+                refused=recording.refused,
             ) as broker:
                 ran = run(Task(broker.url, scenario, CONTEXT), self.limits, recording)
             recording.ran(ran)
@@ -179,12 +180,22 @@ class Recording:
 
     def forgave(self, remote: Address, deviation: str) -> None:
         """A lenient server let something pass."""
-        for talk in tuple(self._open.values()):
-            if talk.remote == remote and deviation not in talk.forgiven:
+        for talk in self._open_of(remote):
+            if deviation not in talk.forgiven:
                 talk.forgiven.append(deviation)
-                self._transcript.write(
-                    "note", monotonic_ns(), conn=talk.number, text=f"forgiven: {deviation}"
-                )
+                self._note(talk, f"forgiven: {deviation}")
+
+    def refused(self, remote: Address, reason: str) -> None:
+        """The server refused a client without telling it why."""
+        for talk in self._open_of(remote):
+            talk.refused = reason
+            self._note(talk, f"refused without a reason on the wire: {reason}")
+
+    def _open_of(self, remote: Address) -> list[Talk]:
+        return [talk for talk in tuple(self._open.values()) if talk.remote == remote]
+
+    def _note(self, talk: Talk, text: str) -> None:
+        self._transcript.write("note", monotonic_ns(), conn=talk.number, text=text)
 
     def lost(self, talk: Talk) -> None:
         """Nothing more passes."""

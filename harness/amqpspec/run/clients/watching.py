@@ -68,6 +68,7 @@ class Judged:
     ended: str
     rows: tuple[CaseRow, ...]
     forgiven: tuple[str, ...] = ()
+    refused: str = ""
 
     @property
     def worst(self) -> CaseRow | None:
@@ -146,6 +147,11 @@ class Watch:
         for _, recording in tuple(self._open.values()):
             recording.forgave(remote, deviation)
 
+    def refused(self, remote: Address, reason: str) -> None:
+        """The server refused a client without telling it why."""
+        for _, recording in tuple(self._open.values()):
+            recording.refused(remote, reason)
+
     def lost(self, talk: Talk) -> None:
         """The connection is gone: it is judged."""
         with self._lock:
@@ -181,7 +187,8 @@ class Watch:
             recording.path.unlink(missing_ok=True)
         talk.room.give_back(talk)
         remote = f"{talk.remote[0]} port {talk.remote[1]}"
-        self._tell(Judged(talk.number, remote, seen.provoked, _end_of(talk), rows, tuple(talk.forgiven)))
+        ended, forgiven = _end_of(talk), tuple(talk.forgiven)
+        self._tell(Judged(talk.number, remote, seen.provoked, ended, rows, forgiven, talk.refused))
 
     def _rows(self, seen: Seen, talk: Talk, began_ns: int) -> Iterator[CaseRow]:
         for case in self._suite.values() if self._is_ours(talk) else ():
