@@ -10,30 +10,24 @@ import selectors
 import socket
 import struct
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.connections import Connection, InputQueue
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
+from amqpspec.fuzz.executor.gates import Gates
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
-if TYPE_CHECKING:
-    pass
-
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
-"""After so many without an answer on their way, no more are begun: of one state, or of all."""
-_SHUT_S = 60.0
-"""So long nothing is begun of a state into which nobody came."""
+"""After so many without an answer on their way, no more are begun."""
 BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
@@ -70,8 +64,7 @@ class Executor:
         self._number = 0
         self._stuck, self._down = 0, False
         self._room, self._beginning = connections, 0
-        self._lost_in: Counter[str] = Counter()
-        self._shut_until_s: dict[str, float] = {}
+        self._gates = Gates()
         self._running: set[Connection] = set()
         self._idle, self._counted_s, self._left_s = 0, 0.0, 0.0
         self._early: list[InputResult] = []
@@ -95,7 +88,7 @@ class Executor:
 
     def finish(self) -> Iterator[InputResult]:
         """Results of what earlier runs left waiting. Behind it, the target may have been restarted."""
-        self._lost_in, self._shut_until_s = Counter(), {}
+        self._gates.forget()
         yield from self._run(InputQueue(()), carrying=False)
 
     def serve(self, seconds_s: float) -> None:
@@ -167,7 +160,7 @@ class Executor:
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
         """Begin as many as there is room for; gives the results of those that are refused at once."""
         while not self._down and self._has_room() and (item := waiting.take()) is not None:
-            if self._shut_until_s.get(item.state, 0.0) > time.monotonic():
+            if self._gates.is_shut(item.state):
                 continue
             begun = self._begin(item)
             if isinstance(begun, InputResult):
@@ -205,13 +198,12 @@ class Executor:
         if result.end is End.REFUSED:
             self._down = True
         elif result.reached:
-            self._stuck = self._lost_in[state] = 0
+            self._stuck = 0
+            self._gates.reached(state)
             self._room = min(self.connections, self._room + 1)
         else:
-            self._lost_in[state] += 1
-            if self.carrying and self._lost_in[state] >= MANY_STUCK:
-                # Others must not wait behind those on their way into a state into which there is none.
-                self._shut_until_s[state] = time.monotonic() + _SHUT_S
+            if self._gates.lost(state) and self.carrying:
+                self._gates.shut(state)
             elif result.end in (End.FIN, End.RST):
                 self._room = min(self.connections, max(_FEWEST, self._room // 2))
             if result.late:

@@ -1,0 +1,51 @@
+"""States into which no input came of late: for a while, none is begun, so that others need not wait behind it.
+
+Knows: names of states, the clock. Must not know: connections, inputs.
+
+A target that is busy may lose a few connections of one state; the state is tried again soon, and less and less often as
+long as nothing comes into it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+MANY_LOST = 8
+_FIRST_S, _LONGEST_S = 1.0, 60.0
+
+
+class Gates:
+    """Which states are shut, and until when."""
+
+    def __init__(self) -> None:
+        self._lost: Counter[str] = Counter()
+        self._until_s: dict[str, float] = {}
+        self._next_s: dict[str, float] = {}
+
+    def forget(self) -> None:
+        """Everything may be open again."""
+        self._lost.clear()
+        self._until_s.clear()
+        self._next_s.clear()
+
+    def is_shut(self, state: str) -> bool:
+        """Whether nothing is to be begun in a state now."""
+        return self._until_s.get(state, 0.0) > time.monotonic()
+
+    def reached(self, state: str) -> None:
+        """An input came into a state."""
+        self._lost[state] = 0
+        self._next_s.pop(state, None)
+
+    def lost(self, state: str) -> bool:
+        """An input did not come into a state; whether too many did not, one after the other."""
+        self._lost[state] += 1
+        return self._lost[state] >= MANY_LOST
+
+    def shut(self, state: str) -> None:
+        """Shut a state, for twice as long as the last time if nothing came into it meanwhile."""
+        for_s = self._next_s.get(state, _FIRST_S)
+        if not self.is_shut(state):
+            self._until_s[state] = time.monotonic() + for_s
+            self._next_s[state] = min(_LONGEST_S, 2 * for_s)
