@@ -83,7 +83,8 @@ def target_of_url(text: str) -> Target:
         dialect = text.partition(":")[2] or "amqp-0-9-1"
         if dialect not in runnable_dialects():
             raise ConfigError(f"{text}: {_no_dialect(dialect)}")
-        return Target("reference", dialect=dialect, broker="reference")
+        # It makes a node when a link first names it.
+        return Target("reference", dialect=dialect, broker="reference", address="{name}")
     try:
         url = parse_url(text)
         return Target(f"{url.host}:{url.port}", url=url)
