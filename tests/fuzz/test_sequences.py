@@ -83,17 +83,17 @@ def test_a_seeded_fault_is_found_within_a_few_programs(fault: str, kind: str) ->
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"),
+    ("fault", "kinds"),
     [
-        ("link-alive-twice", "stolen link not detached"),
-        ("unsettled-lost-with-session", "lost"),
-        ("credit-one-too-many", "delivered without credit"),
-        ("credit-ignored", "delivered without credit"),
+        ("link-alive-twice", {"stolen link not detached"}),
+        ("unsettled-lost-with-session", {"lost", "not delivered"}),
+        ("credit-one-too-many", {"delivered without credit"}),
+        ("credit-ignored", {"delivered without credit"}),
     ],
 )
-def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kind: str) -> None:
+def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kinds: set[str]) -> None:
     found = search_of(TYPED, fault, shrinks=False).run(1, ENOUGH, STEPS)
-    assert found is not None and found.violation.kind == kind
+    assert found is not None and found.violation.kind in kinds
     smallest = prune(begin_of(TYPED, fault), found, lambda: False)
     assert len(smallest.program) <= SHORT
     assert run_program(begin_of(TYPED), smallest.program) is None

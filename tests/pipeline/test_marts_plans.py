@@ -21,6 +21,8 @@ DAY = date(2026, 11, 4)
 @pytest.fixture
 def inputs(spark: SparkSession, lake: Path, marts: Path, tmp_path: Path) -> Inputs:
     """Rollups, dimensions, and what is made once, which is small: as files, as a build has them."""
+    # A plan names the folder that it reads, however long its path is.
+    spark.conf.set("spark.sql.maxMetadataStringLength", 10_000)
     with open_store(open_lake(lake)) as store:
         found = building.read_inputs(spark, store)
         return building._make_shared(spark, found, DAY, tmp_path, lambda name: None)

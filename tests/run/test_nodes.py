@@ -262,7 +262,7 @@ def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(pl
     [
         (
             "address: /exchange/{name}",
-            "amqp:not-found.*targets.yaml says how to make them: 'nodes: management'",
+            "amqp:not-found.*targets.yaml specifies how to create them: 'nodes: management'",
         ),
         ("nodes: linx", "line 5, key 'nodes': expected links, management, amqp-0-9-1, or the URL"),
     ],
