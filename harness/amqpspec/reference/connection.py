@@ -20,6 +20,7 @@ from typing import Any, ClassVar, cast
 
 from amqpspec.reference.core import Core
 from amqpspec.reference.model import User, VirtualHost
+from amqpspec.reference.model.room import OutOfRoom
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.signs import SignsOfLife
 from amqpspec.wire.conversation import Address
@@ -48,6 +49,8 @@ class BrokerConnection(asyncio.Protocol, ABC):
     """What a close carries where the broker goes down."""
     INTERNAL_ERROR: ClassVar[Any]
     """What a close carries where the broker itself is at fault."""
+    NO_ROOM: ClassVar[Any]
+    """What a close carries where the broker holds as many messages as it may."""
 
     phase: Enum
     transport: asyncio.Transport
@@ -174,6 +177,8 @@ class BrokerConnection(asyncio.Protocol, ABC):
             if refused.is_bare and self.core.refused is not None:
                 self.core.refused(self._remote, f"{refused.text} [{refused.rule}]")
             self.send_refusal(refused)
+        except OutOfRoom as full:
+            self.close(self.NO_ROOM, str(full))
         except Exception:
             _LOG.exception("internal error of a reference broker")
             self.close(self.INTERNAL_ERROR, "internal error")

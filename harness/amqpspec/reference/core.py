@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from importlib import metadata
@@ -21,6 +21,8 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.late import Lateness
 from amqpspec.reference.leniency import Forgave
 from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
+from amqpspec.reference.model.queues import Queue
+from amqpspec.reference.model.room import MOST_OCTETS, Room
 from amqpspec.reference.refusing import Refused, Refuser
 
 TICK_S = 0.02
@@ -65,6 +67,7 @@ class Core:
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
         self.later = Lateness(late_s, self.flush)
+        self.room = Room(self._queues, MOST_OCTETS)
         self._make_vhost = partial(VirtualHost, on=on, clock=clock, later=self.later)
         self.vhosts = {name: self._make_vhost(name) for name in DEFAULT_VHOSTS}
         if on.faulty("virtual-hosts-shared"):
@@ -73,6 +76,11 @@ class Core:
         self.with_output: set[Connected] = set()
         self.numbers = count(1)
         self._ticking = False
+
+    def _queues(self) -> Iterator[Queue]:
+        """Every queue of every virtual host."""
+        for vhost in self.vhosts.values():
+            yield from vhost.queues.values()
 
     def add_vhosts(self, names: Collection[str]) -> None:
         """More virtual hosts, for every user that may work."""

@@ -57,7 +57,7 @@ class Connection(BrokerConnection):
     """One connection."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
-    GOING_DOWN, INTERNAL_ERROR = CONNECTION_FORCED, CONNECTION_FORCED
+    GOING_DOWN, INTERNAL_ERROR, NO_ROOM = CONNECTION_FORCED, CONNECTION_FORCED, CONNECTION_FORCED
     phase: Phase
 
     def __init__(self, core: Core) -> None:

@@ -77,6 +77,7 @@ def _publish(session: Session, order: Order, whole: fragments.Whole, arrived_s: 
     if exchange is None:
         return
     message = _message(session, order, whole, int(arrived_s))
+    session.core.room.take(message.size_octets)
     if session.faulty("duplicates-refused") and _is_duplicate(
         session, whole.struct(MESSAGE).get("message_id")
     ):

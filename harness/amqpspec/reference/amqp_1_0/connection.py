@@ -53,6 +53,7 @@ class Connection(BrokerConnection):
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR = "amqp:connection:forced", "amqp:internal-error"
+    NO_ROOM = "amqp:resource-limit-exceeded"
     phase: Phase
     login: FaultyLogin
 

@@ -242,6 +242,7 @@ class ReceivingEndpoint(LinkEndpoint):
             return
         octets = messages.stored_octets(bytes(partial.octets), self.faulty)
         message = messages.message_of(queue.name, octets, self.session.connection)
+        self.session.connection.core.room.take(message.size_octets)
         if self.faulty("durable-flag-not-read"):
             message = replace(message, persistent=False)
         transaction = partial.transaction

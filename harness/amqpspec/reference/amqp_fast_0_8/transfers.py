@@ -103,6 +103,7 @@ def _accept(connection: Connection, handle: Handle, args: Args, head: Head, body
     if connection.faulty("body-cut-at-65535"):
         body = body[:65_535]
     message = message_of(head, body, name, connection, connection.aliases, connection.faulty)
+    connection.core.room.take(message.size_octets)
     if not handle.consumers and connection.faulty("senders-receive-their-messages"):
         handle.notify(message, handle.channel.next_number(), delivered=True, redelivered=False)
     handle.channel.send(lambda: destinations.send(service, name, message))

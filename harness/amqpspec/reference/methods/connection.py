@@ -42,7 +42,7 @@ class Connection(BrokerConnection):
     """One connection."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
-    GOING_DOWN, INTERNAL_ERROR = 320, 541
+    GOING_DOWN, INTERNAL_ERROR, NO_ROOM = 320, 541, 506
     phase: Phase
 
     def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:

@@ -125,6 +125,7 @@ def published(channel: Channel, received: Received) -> None:
         channel.send("channel.alert", reply_code=_SUCCESS, reply_text="the message has come")
     outcome = None
     if exchange is not None:
+        channel.connection.core.room.take(message.size_octets)
         outcome = _work(channel, partial(_route, channel, call, exchange, message))
     if channel.confirming and not _kept_quiet(channel, outcome):
         channel.handled()
