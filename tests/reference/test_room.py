@@ -74,12 +74,25 @@ def test_a_client_that_publishes_too_much_is_refused(dialect: str, scenario: str
     with ReferenceBroker(dialect) as broker:
         assert broker._core is not None
         broker._core.room.most_octets = 1000
-        told = {
-            "AMQPSPEC_URL": broker.url, "AMQPSPEC_SCENARIO": scenario, "AMQPSPEC_CONTEXT": json.dumps(CONTEXT),
-        }  # fmt: skip
-        command = [sys.executable, "-m", "amqpspec", "agent", "--dialect", dialect]
-        done = subprocess.run(
-            command, env={**os.environ, **told}, capture_output=True, text=True, timeout=300
-        )
+        done = agent(broker.url, dialect, scenario)
     assert done.returncode not in (0, 2), done.stderr
     assert says in done.stdout, (done.stdout, done.stderr)
+
+
+def agent(url: str, dialect: str, scenario: str, **context: int) -> subprocess.CompletedProcess[str]:
+    """The reference agent, run to its end."""
+    told = {
+        "AMQPSPEC_URL": url,
+        "AMQPSPEC_SCENARIO": scenario,
+        "AMQPSPEC_CONTEXT": json.dumps(CONTEXT | context),
+    }
+    command = [sys.executable, "-m", "amqpspec", "agent", "--dialect", dialect]
+    env = {**os.environ, **told}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(("most_mib", "passes"), [(1, False), (4, True)])
+def test_a_broker_of_1_0_takes_messages_as_large_as_it_says(most_mib: int, passes: bool) -> None:
+    with ReferenceBroker("amqp-1-0", max_message_octets=most_mib << 20) as broker:
+        done = agent(broker.url, "amqp-1-0", "large", large_octets=3 << 20)
+    assert (done.returncode == 0) is passes, (done.stdout, done.stderr)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amqpspec.cli.common import LENIENT, PRODUCT, STATE_DIR, one_line_errors, stop
+from amqpspec.cli.common import LENIENT, MAX_MESSAGE, PRODUCT, STATE_DIR, one_line_errors, stop
 from amqpspec.run.results import Exit
 
 if TYPE_CHECKING:
@@ -149,6 +149,7 @@ def restart(name: str, release: str | None, memory_limit_mib: int | None) -> Non
     help="Its private key (default: in the same file).",
 )
 @PRODUCT
+@MAX_MESSAGE
 @LENIENT
 def reference(
     dialect: str,
@@ -160,6 +161,7 @@ def reference(
     tls_cert: Path | None,
     tls_key: Path | None,
     product: str,
+    max_message_mib: int,
     lenient: bool,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT; prints its URL."""
@@ -193,6 +195,7 @@ def reference(
         product=product or SERVED_AS,
         forgave=_tell_forgiven if lenient else None,
         refused=_tell_refused,
+        max_message_octets=max_message_mib << 20,
     )
     begin(broker)
     try:

@@ -49,6 +49,15 @@ PRODUCT = click.option(
     metavar="NAME",
     help="The name by which the server identifies itself (some clients require RabbitMQ).",
 )
+MAX_MESSAGE = click.option(
+    "--max-message",
+    "max_message_mib",
+    default=1,
+    show_default=True,
+    metavar="MIB",
+    type=click.IntRange(1, 128),
+    help="The largest message that a server of AMQP 1.0 accepts.",
+)
 LENIENT = click.option(
     "--lenient", is_flag=True, help="Forgive deviations that are common in the field, and name them."
 )

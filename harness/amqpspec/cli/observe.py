@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import LENIENT, PRODUCT, judged_dialect, one_line_errors, stop
+from amqpspec.cli.common import LENIENT, MAX_MESSAGE, PRODUCT, judged_dialect, one_line_errors, stop
 from amqpspec.run.results import Exit
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Observation:
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port (default: a free one).")
 @PRODUCT
+@MAX_MESSAGE
 @LENIENT
 @click.option("--hostile", default="", metavar="CASE", help="Misbehave as in this case, on every connection.")
 @click.option(
@@ -79,6 +80,7 @@ def serve(host: str, port: int, hostile: str, judge: bool, **options: Any) -> No
         from amqpspec.cli.brokers import reference
 
         words = [options["dialect"], "--host", host, "--port", str(port), "--product", options["product"]]
+        words += ["--max-message", str(options["max_message_mib"])]
         words += ["--lenient"] if options["lenient"] else []
         reference.main(words, prog_name="amqpspec serve")
     asked = _asked("serve", options, options["name"] or "clients", hostile)
@@ -100,6 +102,7 @@ def serve(host: str, port: int, hostile: str, judge: bool, **options: Any) -> No
             product=options["product"] or SERVED_AS,
             forgave=watch.forgave if options["lenient"] else None,
             refused=watch.refused,
+            max_message_octets=options["max_message_mib"] << 20,
         )
         begin(broker)
         try:

@@ -27,6 +27,8 @@ from amqpspec.reference.refusing import Refused, Refuser
 
 TICK_S = 0.02
 PRODUCT = "amqpspec reference broker"
+MAX_MESSAGE_OCTETS = 1 << 20
+"""The largest message, in dialects that announce one, where nobody says otherwise."""
 HANDSHAKE_S = 10.0
 """How long a client may take to log in, where nobody says otherwise."""
 
@@ -59,6 +61,7 @@ class Core:
         self.dialect_id, self.on, self.host = dialect_id, on, host
         self.handshake_pause_s = handshake_pause_s
         self.login_s, self.product = HANDSHAKE_S, PRODUCT
+        self.max_message_octets = MAX_MESSAGE_OCTETS
         self.forgave: Forgave | None = None
         """Who is told what was forgiven; None where nothing is."""
         self.refused: Refused | None = None

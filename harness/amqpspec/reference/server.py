@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Self, cast
 
-from amqpspec.reference.core import HANDSHAKE_S, PRODUCT, Core
+from amqpspec.reference.core import HANDSHAKE_S, MAX_MESSAGE_OCTETS, PRODUCT, Core
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.faults import check_faults
 from amqpspec.reference.host import ReferenceHost, shared_host
@@ -43,7 +43,7 @@ class ReferenceBroker:
     ``through`` stands between each connection and its socket; ``vhosts`` are there besides those of every broker.
     ``login_s`` is how long a client may take to log in, ``product`` what the broker calls itself. With ``forgave`` it
     is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop. ``refused`` is
-    told, on the loop as well, why a client was refused without a word.
+    told, on the loop as well, why a client was refused without a word. AMQP 1.0 announces ``max_message_octets``.
     ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
@@ -63,10 +63,12 @@ class ReferenceBroker:
         product: str = PRODUCT,
         forgave: Forgave | None = None,
         refused: Refused | None = None,
+        max_message_octets: int = MAX_MESSAGE_OCTETS,
     ) -> None:
         self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
         self._through, self._vhosts, self._login_s = through, vhosts, login_s
         self._product, self._forgave, self._refused = product, forgave, refused
+        self._max_message_octets = max_message_octets
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._connect = connection_of(dialect)
@@ -131,7 +133,7 @@ class ReferenceBroker:
         core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s, self.late_s)
         core.add_vhosts(self._vhosts)
         core.login_s, core.product, core.forgave = self._login_s, self._product, self._forgave
-        core.refused = self._refused
+        core.refused, core.max_message_octets = self._refused, self._max_message_octets
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: self._end_of_connection(core),

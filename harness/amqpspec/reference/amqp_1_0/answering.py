@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from amqpspec.reference.amqp_1_0 import limits, wire
+from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.endpoints import SETTLED, LinkEndpoint
 from amqpspec.reference.amqp_1_0.errors import error_of
 from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
@@ -53,7 +53,7 @@ def _fields(session: Session, attach: Composed, endpoint: LinkEndpoint) -> dict[
         else endpoint.rcv_settle_mode,
         "source": terminus.source,
         "target": terminus.target,
-        "max_message_size": limits.MAX_MESSAGE_OCTETS,
+        "max_message_size": session.connection.core.max_message_octets,
     }
     if faulty("terminus-of-partner-not-told"):
         fields["target" if endpoint.is_sender else "source"] = None

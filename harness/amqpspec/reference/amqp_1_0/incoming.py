@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.transactions import Transaction
 from amqpspec.reference.fault import fault_table
@@ -88,7 +87,7 @@ def grow(endpoint: LinkEndpoint, partial: IncomingDelivery, frame: Composed, pay
         partial.settled = False
     elif endpoint.faulty("settled-left-out-is-true") and "settled" not in frame.given:
         partial.settled = True
-    limit = limits.MAX_MESSAGE_OCTETS
+    limit = endpoint.session.connection.core.max_message_octets
     if len(partial.octets) > limit:
         endpoint.session.refuse(
             "performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets"
