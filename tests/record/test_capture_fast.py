@@ -73,7 +73,9 @@ def test_wireshark_shows_plain_tcp(evidence: Path, tmp_path: Path) -> None:
     path = captured(evidence, "handle.consume.dynamic", tmp_path)
     command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-e", "frame.protocols", "-Y", "tcp.len > 0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
-    assert set(done.stdout.split()) == {"eth:ethertype:ip:tcp:data"}
+    # The client's port is the system's choice, and some have a dissector of another protocol.
+    shown = set(done.stdout.split())
+    assert shown and all(one.startswith("eth:ethertype:ip:tcp") and "amqp" not in one for one in shown)
 
 
 def test_a_dialect_that_nobody_knows_is_left_to_wireshark(tmp_path: Path) -> None:
