@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -255,3 +256,29 @@ def test_memory_of_which_each_takes_some_is_nobodys() -> None:
     triage = Weighed(lambda n: 5, 30)
     assert triage.blame(ITEMS, seen(Oracle.MEMORY)).item is None
     assert len(triage.tried) < 10
+
+
+def test_who_ends_a_target_costs_few_restarts(tmp_path: Path) -> None:
+    planted = defect("amqp-0-9-1/crash@rare")
+    one = next(i for i in CELL if planted.is_in(i.octets))
+    others = [i for i in CELL if not planted.is_in(i.octets)][:127]
+    with SeededBroker(planted, tmp_path) as broker:
+        subject = broker.subject()
+        monitor = Monitor(subject)
+        triage = Triage(subject, monitor, Tempo(quiet_s=0.2, settle_s=0.02, refusal_s=2.0, way_s=5.0))
+        blame = triage.blame([*others[:90], one, *others[90:]], seen(Oracle.CRASH))
+        monitor.close()
+    assert blame.item is not None and blame.item.id == one.id and blame.status is Status.STABLE
+    # One to begin with, one for each pass (parts of 16, of 2, single ones), one for each time it is confirmed.
+    assert triage.revivals == 6
+
+
+def test_what_shows_only_when_all_are_sent_together_is_found_by_halves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    triage = Simulated(guilty(7))
+    monkeypatch.setattr(Triage, "_first", lambda self, groups, seen: None)
+    triage._subject = replace(triage._subject, restart=lambda: None)
+    monkeypatch.setattr(Triage, "revive", lambda self: None)
+    blame = triage.blame(ITEMS, seen(Oracle.CRASH))
+    assert blame.item is not None and blame.item.id == CELL.id(7)

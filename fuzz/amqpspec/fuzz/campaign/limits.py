@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import ENDLESS, SPOILS, Oracle, Suspicion
 
 BLAMES, BLAME_S = 5, 300.0
 _TELLING = frozenset({Oracle.LOG, Oracle.CONFORMANCE})
@@ -51,7 +51,7 @@ class BlameLimit:
 
     def settled(self, seen: Suspicion) -> None:
         """One input does it each time: what a log says and explains is not blamed again."""
-        if seen.oracle is Oracle.LOG or (seen.oracle is Oracle.CRASH and seen.cause):
+        if seen.oracle is Oracle.LOG or (seen.oracle in SPOILS and seen.cause):
             self._count[_key(seen)] = max(self._count[_key(seen)], self._blames)
 
     def again(self, seen: Suspicion, place: Iterable[str]) -> None:
@@ -79,8 +79,9 @@ def _key(seen: Suspicion) -> Key:
 
 
 def _is_telling(seen: Suspicion) -> bool:
-    """Whether its name is that of a cause; that of a crash is with what the log says."""
-    return seen.oracle in _TELLING or (seen.oracle is Oracle.CRASH and "; " in seen.top)
+    """Whether its name is that of a cause; that of a crash is with what the log says, of a hang with its function."""
+    said = seen.oracle is Oracle.CRASH and "; " in seen.top
+    return said or seen.oracle in _TELLING or seen.cause.startswith(ENDLESS)
 
 
 def _from_rows(rows: Iterable[tuple[list[str], Any]]) -> dict[Any, Any]:

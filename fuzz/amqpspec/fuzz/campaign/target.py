@@ -12,6 +12,7 @@ from dataclasses import replace
 from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.announced import announced
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.pool import WorkerPool, start_workers
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -54,7 +55,7 @@ class TargetAccess:
     def open(self, stack: ExitStack, workers: int, trials: int) -> None:
         """Measure the target and start so many workers; ``stack`` closes all of it. Raises Unanswered."""
         subject = self.subject
-        tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
+        tempo = Tempo.of(self._round_trip_s(), subject.patience, subject.hang_s)
         self.announced = announced(subject)
         self.triage = Triage(subject, self.monitor, tempo, trials)
         self.triage.is_late = lambda: self._clock.is_late
@@ -62,6 +63,15 @@ class TargetAccess:
         self.monitor.wait = self.workers.serve
         stack.callback(self.workers.close)
         stack.callback(self.monitor.close)
+
+    def _round_trip_s(self) -> float:
+        """Of a target that does not answer to begin with, after a restart, where it can have one. Raises Unanswered."""
+        try:
+            return self.subject.round_trip_s()
+        except Unanswered:
+            if not self.subject.renew():
+                raise
+            return self.subject.round_trip_s()
 
     def why(self, lost: Exception) -> str:
         """Why the target is lost, and why a restart did not help."""

@@ -54,9 +54,14 @@ def _jvm(lines: Sequence[str], top: str) -> str:
     trace = [lines[0], *takewhile(_JVM_LINE.match, lines[1:])]
     begin = max((n for n, line in enumerate(trace) if line.startswith(_CAUSED_BY)), default=0)
     thrown = _JVM_TYPE.search(trace[begin])
-    frames = [m[1] for m in takewhile(bool, map(_JVM_FRAME.match, trace[begin + 1 :])) if m]
-    own = [_JVM_GENERATED.sub(r"\1", name) for name in frames if not _JVM_RUNTIME.match(name)]
+    own = jvm_functions(list(takewhile(_JVM_FRAME.match, trace[begin + 1 :])))
     return _in(thrown[1] if thrown else "", _place(thrown[1] if thrown else "", own))
+
+
+def jvm_functions(lines: Sequence[str]) -> list[str]:
+    """The functions of a stack that are not of the runtime itself, the innermost first."""
+    frames = [m[1] for m in map(_JVM_FRAME.match, lines) if m]
+    return [_JVM_GENERATED.sub(r"\1", name) for name in frames if not _JVM_RUNTIME.match(name)]
 
 
 def _go(lines: Sequence[str], top: str) -> str:

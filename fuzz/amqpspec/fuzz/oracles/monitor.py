@@ -16,6 +16,7 @@ from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.oracles import endless
 from amqpspec.fuzz.oracles.answers import astray, conformance, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.lateness import Moments, Wait, late
@@ -105,6 +106,7 @@ class Monitor:
             self._canaries.off = "not asked"
         self._log = LogWatch(subject.log)
         self._log.skip()
+        self._endless = endless.EndlessWatch(subject, lambda seconds_s: self.wait(seconds_s))
         self._before = Gauge(None)
         self._took_s = 0.0
         self._rest_s = _REST_S
@@ -152,12 +154,13 @@ class Monitor:
         if settle_s:
             pause(settle_s)
         self.moments.learn(results)
-        fatal = None
-        if self._asks(Oracle.CRASH, Oracle.HANG):
-            fatal = self._dies(results) if dying else self._fatal(results)
         sent = sum(o.sent_octets for o in results) + sum(len(item.octets) for item in waiting)
         inputs = len(results) + len(waiting)
-        after = Gauge(None) if fatal else self._at_rest(sent, inputs)
+        after = self._at_rest(sent, inputs)
+        # An endless loop is looked for first: a sentinel meets it by chance, and then waits long.
+        fatal = self._works_on(after, sent, inputs)
+        if fatal is None and self._asks(Oracle.CRASH, Oracle.HANG):
+            fatal = self._dies(results) if dying else self._fatal(results)
         # While canaries are looked at, the log has time to catch up.
         found = [] if fatal else self._canary()
         if any(s.oracle is Oracle.CANARY and s.top == _LOST for s in found):
@@ -215,6 +218,13 @@ class Monitor:
 
     # --- single oracles
 
+    def _works_on(self, after: Gauge, sent: int, inputs: int) -> Suspicion | None:
+        """A hang that only those notice whom the busy thread would serve."""
+        if not self._asks(Oracle.HANG) or not self._weighs or self._rested:
+            return None
+        burnt = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
+        return self._endless.works_on(burnt, self.hang_s) if burnt else None
+
     def _asks(self, *oracles: Oracle) -> bool:
         """Whether any of these is asked."""
         return not self.without.issuperset(oracles)
@@ -255,9 +265,14 @@ class Monitor:
             else:
                 return None
             if reason.silent:
-                return Suspicion(Oracle.HANG, "no answer to a sentinel", str(reason), _unfinished(results))
+                return self._hang(str(reason), results)
             pause(_BETWEEN_LOOKS_S)
         return self._crash(str(reason), results)
+
+    def _hang(self, silence: str, results: Sequence[InputResult]) -> Suspicion:
+        busy = self._endless.explains(silence) if self._before.pid is not None else None
+        seen = busy or Suspicion(Oracle.HANG, "no answer to a sentinel", silence)
+        return replace(seen, inputs=_unfinished(results))
 
     def _dies(self, results: Sequence[InputResult]) -> Suspicion | None:
         """A crash or a hang, now or soon."""
@@ -271,7 +286,9 @@ class Monitor:
         return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(results))
 
     def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
-        """A crash by what the log says last before it, where it says anything."""
+        """A crash by what the log says last before it, where it says anything; an endless loop is explained."""
+        if fatal.top == endless.TOP:
+            return fatal
         said = last_complaint(news)
         if said is None:
             return fatal

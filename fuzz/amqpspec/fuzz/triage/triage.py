@@ -37,6 +37,12 @@ _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
 """Oracles whose suspects are tried together once before anything else: what does not happen again is not sought."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 _OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
+_COST_A_RESTART = SPOILS | {Oracle.CPU}
+"""Oracles behind whose complaint a target is no good for another trial."""
+_GROUPS, _HANG_S = 8, 3.0
+"""So many parts of a batch are sent in order to see behind which one it happens; who is met is confirmed later, so that
+a hang need not last as long as usual.
+"""
 _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles for which a new connection is fresh enough."""
 
@@ -95,11 +101,13 @@ class Triage:
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
         self.trials, self.revivals = trials, 0
+        self._fresh = False
         self.is_late: Callable[[], bool] = lambda: False
         self.is_hurried: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         """The one input of a batch that does it. Raises TargetLost, OutOfTime."""
+        self._fresh = False
         blame = self._blame(items, seen)
         if blame.status is Status.LOST:
             self._monitor.unconfirmed(seen.oracle)
@@ -123,6 +131,7 @@ class Triage:
 
     def again(self, item: FuzzInput, seen: Suspicion) -> Blame:
         """One input alone, as often as a finding is confirmed. Raises TargetLost."""
+        self._fresh = False
         return self._confirmed(item, seen)
 
     def revive(self) -> None:
@@ -131,12 +140,13 @@ class Triage:
         self.revivals += 1
         if self.is_late():
             raise OutOfTime
-        if not (self._subject.renew() or self._subject.awake(30.0)):
+        self._fresh = self._subject.renew()
+        if not (self._fresh or self._subject.awake(30.0)):
             raise TargetLost(f"{self._subject.name} no longer answers, and cannot be restarted from here")
 
     def renew(self) -> None:
-        """A fresh target, where it can be restarted. Raises TargetLost."""
-        if self._subject.restart is not None:
+        """A fresh target, where it can be restarted; nothing was sent to it since. Raises TargetLost."""
+        if self._subject.restart is not None and not self._fresh:
             self.revive()
 
     # --- who
@@ -175,6 +185,57 @@ class Triage:
         return self._bisected(items, seen)
 
     def _bisected(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
+        if self._subject.restart is not None and seen.oracle in _COST_A_RESTART:
+            one = self._met(items, seen)
+            if one is not None:
+                return one
+        return self._halved(items, seen)
+
+    def _met(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
+        """The input behind which it happens when all are sent in order, a few at a time: one restart for each pass.
+
+        Halves would cost a restart each. What shows only later, or takes several inputs, is not found like this.
+        """
+        left = list(items)
+        while left:
+            size = -(-len(left) // _GROUPS) if len(left) > _GROUPS else 1
+            met = self._first([left[at : at + size] for at in range(0, len(left), size)], seen)
+            if met is None:
+                return None
+            if len(met) == 1:
+                return met[0]
+            left = met
+        return None
+
+    def _first(self, groups: Sequence[list[FuzzInput]], seen: Suspicion) -> list[FuzzInput] | None:
+        """The first group behind which it happens, on one target."""
+        if seen.oracle in _OF_THE_PROCESS:
+            self.renew()
+        executor = self._subject.executor(self._tempo.hasty)
+        executor.carrying = True
+        hang_s, self._monitor.hang_s = self._monitor.hang_s, min(_HANG_S, self._monitor.hang_s)
+        try:
+            for group in groups:
+                self._count()
+                self._ready()
+                check = self._monitor.after(list(executor.run(group)), executor.waiting)
+                if any(s.oracle in SPOILS for s in check.suspicions):
+                    executor.drop()
+                    self.revive()
+                if any(_same(s, seen) or {s.oracle, seen.oracle} <= SPOILS for s in check.suspicions):
+                    return group
+        finally:
+            self._monitor.hang_s = hang_s
+            executor.close()
+        return None
+
+    def _count(self) -> None:
+        """One more trial. Raises OutOfTime."""
+        if self.is_late():
+            raise OutOfTime
+        self.trials += 1
+
+    def _halved(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         left, sure = list(items), False
         while len(left) > 1:
             halves = left[: len(left) // 2], left[len(left) // 2 :]
@@ -217,9 +278,7 @@ class Triage:
 
     def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
         """Run inputs and ask the oracle again; a target that is spoilt by it is brought back. Raises OutOfTime."""
-        if self.is_late():
-            raise OutOfTime
-        self.trials += 1
+        self._count()
         alone = len(items) < 2
         executor = self._subject.executor(self._tempo_for(seen.oracle, patient=alone and not hasty))
         executor.recording = alone
@@ -247,6 +306,8 @@ class Triage:
         return self._tempo.patient if patient and oracle is not Oracle.LATE else self._tempo
 
     def _ready(self) -> None:
+        """A target that is about to be sent inputs. Raises TargetLost."""
+        self._fresh = False
         try:
             self._monitor.before()
         except Unanswered:
@@ -265,6 +326,7 @@ class Triage:
         """
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
+        self._fresh = False
         best, asks = blame, 0
 
         def keeps(steps: tuple[bytes, ...]) -> bool:

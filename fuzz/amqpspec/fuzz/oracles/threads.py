@@ -1,0 +1,94 @@
+"""Where a JVM works that never comes to rest: dumps of its threads, and what its busiest one is at in all.
+
+Knows: signals, how a JVM writes its threads. Must not know: inputs, findings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+import psutil
+
+from amqpspec.fuzz.oracles.frames import jvm_functions
+
+_DUMPS, _BETWEEN_S = 6, 0.1
+_THREAD = re.compile(r'^"(?P<name>.*)" .*\bcpu=(?P<cpu>[\d.]+)ms ')
+_MOST_LINES = 20_000
+_END, _LOOKS, _LOOK_S = "JNI global refs", 20, 0.1
+"""Near the end of a dump; a JVM writes it once its threads have stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One thread of a dump: its processor time, and its functions, the innermost first."""
+
+    cpu_ms: float
+    functions: tuple[str, ...]
+
+
+def endless_function(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> str:
+    """The innermost function that the busiest thread does not leave; "" where nothing is known.
+
+    ``news`` is what the target's log says since it was last asked: a JVM writes its threads there.
+    """
+    dumps = [_dump(pid, news, wait)]
+    while dumps[-1] and len(dumps) < _DUMPS:
+        wait(_BETWEEN_S)
+        dumps.append(_dump(pid, news, wait))
+    return function_in_all(dumps)
+
+
+def function_in_all(dumps: Sequence[Mapping[str, Thread]]) -> str:
+    """The innermost function that the busiest thread was in all the time; what it calls differs from dump to dump."""
+    first, last = dumps[0], dumps[-1]
+    spent = {name: last[name].cpu_ms - first[name].cpu_ms for name in first if name in last}
+    busiest = max((name for name in spent if last[name].functions), key=spent.__getitem__, default="")
+    if not busiest or spent[busiest] <= 0:
+        return ""
+    return _innermost_common([dump[busiest].functions for dump in dumps if busiest in dump])
+
+
+def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> dict[str, Thread]:
+    """The threads of a process, where it is a JVM; any other would end."""
+    if pid is None:
+        return {}
+    try:
+        process = psutil.Process(pid)
+        if process.name() != "java" or "-Xrs" in process.cmdline():
+            return {}
+        os.kill(pid, signal.SIGQUIT)
+    except (OSError, psutil.Error):
+        return {}
+    text = ""
+    for _ in range(_LOOKS):
+        text += news()
+        if _END in text:
+            break
+        wait(_LOOK_S)
+    return threads_in(text)
+
+
+def threads_in(text: str) -> dict[str, Thread]:
+    """The threads of the last dump in a text, by their names."""
+    lines = text.splitlines()[-_MOST_LINES:]
+    found = {}
+    for number, line in enumerate(lines):
+        if head := _THREAD.match(line):
+            stack = list(takewhile(str.strip, lines[number + 1 :]))
+            found[head["name"]] = Thread(float(head["cpu"]), tuple(jvm_functions(stack)))
+    return found
+
+
+def _innermost_common(stacks: Sequence[Sequence[str]]) -> str:
+    """What all stacks have in common from their beginnings on: a loop is in the last of these functions."""
+    common = ""
+    for functions in zip(*map(reversed, stacks), strict=False):
+        if len(set(functions)) > 1:
+            break
+        common = functions[0]
+    return common
