@@ -13,12 +13,13 @@ import pytest
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.endless import TOP, EndlessWatch
-from amqpspec.fuzz.oracles.threads import endless_function, function_in_all, threads_in
+from amqpspec.fuzz.oracles.threads import Stack, endless_stack, stack_in_all, threads_in
 
 ENDLESS = "while True: pass"
 A_WHILE = "import time\nwhile time.thread_time() < 0.4: pass\ntime.sleep(600)"
 AT_REST = "import time; time.sleep(600)"
 
+OUTER = ("org.broker.Handler.read", "org.broker.Sasl.process")
 DUMP = """\
 2026-01-01 00:00:00
 Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
@@ -77,24 +78,37 @@ def test_silence_is_explained_by_a_loop_only() -> None:
 
 def test_the_busiest_thread_is_in_the_same_function_both_times() -> None:
     first, second = threads_in(dump()), threads_in(dump(main=6, net=510, compiler=2000))
-    assert function_in_all([first, second]) == "org.broker.Sasl.more"
+    assert stack_in_all([first, second]) == (*OUTER, "org.broker.Sasl.more")
     assert set(first) == {"main", "Thread-0 (net)", "C2 CompilerThread0"}
 
 
 def test_what_differs_below_the_loop_is_left_out() -> None:
     inner = ["Sasl.more", "Sasl.more", "Buffer.get", "Sasl.more"]
     dumps = [threads_in(dump(net=10 + 500 * number, inner=name)) for number, name in enumerate(inner)]
-    assert function_in_all(dumps) == "org.broker.Sasl.process"
+    assert stack_in_all(dumps) == OUTER
 
 
 def test_a_thread_that_used_no_time_is_not_endless() -> None:
-    assert function_in_all([threads_in(dump()), threads_in(dump())]) == ""
-    assert function_in_all([{}]) == ""
+    assert stack_in_all([threads_in(dump()), threads_in(dump())]) == ()
+    assert stack_in_all([{}]) == ()
 
 
 def test_nobody_but_a_jvm_is_sent_a_signal() -> None:
     with subprocess.Popen([sys.executable, "-c", AT_REST]) as process:
-        assert endless_function(process.pid, lambda: dump(), time.sleep) == ""
+        assert endless_stack(process.pid, lambda: dump(), time.sleep) == ()
         assert process.poll() is None
         process.kill()
-    assert endless_function(None, lambda: dump(), time.sleep) == ""
+    assert endless_stack(None, lambda: dump(), time.sleep) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [((*OUTER, "org.broker.Sasl.more"), OUTER), (OUTER, (*OUTER, "org.broker.Sasl.more"))]
+)
+def test_a_loop_keeps_its_name_however_deep_it_is_seen(
+    first: Stack, then: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = iter([first, then, ("org.broker.Handler.read", "org.broker.Other.loop")])
+    monkeypatch.setattr(EndlessWatch, "_stack", lambda self: next(seen))
+    with watched(ENDLESS) as watch:
+        causes = [found.cause for _ in range(3) if (found := watch.explains("")) is not None]
+    assert causes == [f"endless in {first[-1]}"] * 2 + ["endless in org.broker.Other.loop"]

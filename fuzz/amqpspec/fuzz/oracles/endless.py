@@ -9,13 +9,14 @@ that one by chance only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import eq
 
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.log import LogWatch
 from amqpspec.fuzz.oracles.process import gauge, is_working
 from amqpspec.fuzz.oracles.suspicion import ENDLESS, Oracle, Suspicion
-from amqpspec.fuzz.oracles.threads import endless_function
+from amqpspec.fuzz.oracles.threads import Stack, endless_stack
 
 TOP = "a thread never comes to rest"
 _SOON_S, _LOOK_S = 1.0, 0.02
@@ -26,27 +27,26 @@ _AT_REST_LOOKS, _PATIENCE = 5, 8
 class EndlessWatch:
     """Looks at one target; ``wait`` lets time pass.
 
-    Where it is told by a target which function does not end, the same function need not be waited for again.
+    A loop that the target itself tells of need not be waited for again.
     """
 
     def __init__(self, subject: Subject, wait: Callable[[float], None]) -> None:
         self._subject, self._wait = subject, wait
-        self._known: set[str] = set()
+        self._known: list[Stack] = []
 
     def works_on(self, burnt: str, hang_s: float) -> Suspicion | None:
         """A complaint where the process, which burnt more than it may, works all the time for as long as a hang."""
         soon_s = min(_SOON_S, hang_s)
         if not self._lasts(soon_s):
             return None
-        function = self._function()
-        if function not in self._known and not self._lasts(hang_s - soon_s):
+        stack = self._stack()
+        if self._met(stack) is None and not self._lasts(hang_s - soon_s):
             return None
-        self._known |= {function} - {""}
-        return _suspicion(f"{burnt}, and works on without rest", function)
+        return self._suspicion(f"{burnt}, and works on without rest", stack)
 
     def explains(self, silence: str) -> Suspicion | None:
         """A complaint where the process works on while a sentinel has no answer."""
-        return _suspicion(silence, self._function()) if self._lasts(_SOON_S) else None
+        return self._suspicion(silence, self._stack()) if self._lasts(_SOON_S) else None
 
     def _lasts(self, cpu_s: float) -> bool:
         """Whether the process works until it has used so much processor time, which a busy machine gives it slowly."""
@@ -59,16 +59,22 @@ class EndlessWatch:
             resting = 0 if is_working(pid) else resting + 1
         return True
 
-    def _function(self) -> str:
-        """The function that does not end. Only a target that can be restarted is asked for it."""
+    def _stack(self) -> Stack:
+        """The functions that are not left. Only a target that can be restarted is asked for them."""
         if self._subject.restart is None:
-            return ""
+            return ()
         log = LogWatch(self._subject.log)
         log.skip()
-        return endless_function(self._subject.pid(), lambda: log.news(self._wait), self._wait)
+        return endless_stack(self._subject.pid(), lambda: log.news(self._wait), self._wait)
 
+    def _met(self, stack: Stack) -> Stack | None:
+        """The same loop as it was seen first: how deep in it a thread is seen all the time is chance."""
+        return next((known for known in self._known if all(map(eq, known, stack))), None) if stack else None
 
-def _suspicion(detail: str, function: str) -> Suspicion:
-    if not function:
-        return Suspicion(Oracle.HANG, TOP, detail)
-    return Suspicion(Oracle.HANG, TOP, f"{detail}\n{ENDLESS}{function}", cause=f"{ENDLESS}{function}")
+    def _suspicion(self, detail: str, stack: Stack) -> Suspicion:
+        if not stack:
+            return Suspicion(Oracle.HANG, TOP, detail)
+        if (known := self._met(stack)) is None:
+            self._known.append(known := stack)
+        cause = f"{ENDLESS}{known[-1]}"
+        return Suspicion(Oracle.HANG, TOP, f"{detail}\n{cause}", cause=cause)

@@ -23,16 +23,20 @@ _END, _LOOKS, _LOOK_S = "JNI global refs", 20, 0.1
 """Near the end of a dump; a JVM writes it once its threads have stopped."""
 
 
+Stack = tuple[str, ...]
+"""Functions, the innermost last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One thread of a dump: its processor time, and its functions, the innermost first."""
+    """One thread of a dump: its processor time, and where it is."""
 
     cpu_ms: float
-    functions: tuple[str, ...]
+    functions: Stack
 
 
-def endless_function(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> str:
-    """The innermost function that the busiest thread does not leave; "" where nothing is known.
+def endless_stack(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> Stack:
+    """The functions that the busiest thread does not leave; none where nothing is known.
 
     ``news`` is what the target's log says since it was last asked: a JVM writes its threads there.
     """
@@ -40,17 +44,17 @@ def endless_function(pid: int | None, news: Callable[[], str], wait: Callable[[f
     while dumps[-1] and len(dumps) < _DUMPS:
         wait(_BETWEEN_S)
         dumps.append(_dump(pid, news, wait))
-    return function_in_all(dumps)
+    return stack_in_all(dumps)
 
 
-def function_in_all(dumps: Sequence[Mapping[str, Thread]]) -> str:
-    """The innermost function that the busiest thread was in all the time; what it calls differs from dump to dump."""
+def stack_in_all(dumps: Sequence[Mapping[str, Thread]]) -> Stack:
+    """The functions that the busiest thread was in all the time; what they call differs from dump to dump."""
     first, last = dumps[0], dumps[-1]
     spent = {name: last[name].cpu_ms - first[name].cpu_ms for name in first if name in last}
     busiest = max((name for name in spent if last[name].functions), key=spent.__getitem__, default="")
     if not busiest or spent[busiest] <= 0:
-        return ""
-    return _innermost_common([dump[busiest].functions for dump in dumps if busiest in dump])
+        return ()
+    return _common([dump[busiest].functions for dump in dumps if busiest in dump])
 
 
 def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> dict[str, Thread]:
@@ -80,15 +84,11 @@ def threads_in(text: str) -> dict[str, Thread]:
     for number, line in enumerate(lines):
         if head := _THREAD.match(line):
             stack = list(takewhile(str.strip, lines[number + 1 :]))
-            found[head["name"]] = Thread(float(head["cpu"]), tuple(jvm_functions(stack)))
+            found[head["name"]] = Thread(float(head["cpu"]), tuple(reversed(jvm_functions(stack))))
     return found
 
 
-def _innermost_common(stacks: Sequence[Sequence[str]]) -> str:
-    """What all stacks have in common from their beginnings on: a loop is in the last of these functions."""
-    common = ""
-    for functions in zip(*map(reversed, stacks), strict=False):
-        if len(set(functions)) > 1:
-            break
-        common = functions[0]
-    return common
+def _common(stacks: Sequence[Stack]) -> Stack:
+    """What all stacks have in common from their beginnings on."""
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*stacks, strict=False))
+    return tuple(level[0] for level in levels)
