@@ -115,4 +115,8 @@ class Layout:
 
     def type_name(self, code: int) -> str:
         """The name of a frame type, or ``type-N`` for one that is not defined."""
-        return next((name for name, value in self.types.items() if value == code), f"type-{code}")
+        return self._names.get(code) or f"type-{code}"
+
+    @cached_property
+    def _names(self) -> Mapping[int, str]:
+        return {code: name for name, code in self.types.items()}

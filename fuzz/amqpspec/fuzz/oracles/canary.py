@@ -10,8 +10,10 @@ there, or came on another channel, is a leak. What a target does not bear when t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import now_s
@@ -59,10 +61,15 @@ class Canaries:
         try:
             if self._through_only:
                 return list(self._through())
-            return [s for canary in self._canaries for s in canary.check(self._number)]
+            return list(chain.from_iterable(self._asked()))
         except Unanswered:
             self.drop()
             raise
+
+    def _asked(self) -> list[list[Suspicion]]:
+        """What each canary says. All are asked at once: most of the time, each waits to see that nothing else comes."""
+        with ThreadPoolExecutor(len(self._canaries) or 1) as pool:
+            return list(pool.map(lambda canary: list(canary.check(self._number)), self._canaries))
 
     def drop(self) -> None:
         """Hang up."""
