@@ -20,7 +20,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.memory import Conditions, MemoryTarget
 from amqpspec.spec.dialects import runnable_dialects
 
-METHODS, TYPED = "amqp-0-9-1", "amqp-1-0"
+METHODS, TYPED, ASSEMBLIES = "amqp-0-9-1", "amqp-1-0", "amqp-0-10"
 PROGRAMS, STEPS = 40, 30
 ENOUGH, SHORT = 200, 20
 """Programs within which a fault is found, and steps in which it is shown, whatever numbers hypothesis draws: it prefers
@@ -97,6 +97,23 @@ def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kind
     smallest = prune(begin_of(TYPED, fault), found, lambda: False)
     assert len(smallest.program) <= SHORT
     assert run_program(begin_of(TYPED), smallest.program) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("replays-executed", "delivered: "),
+        ("credit-ignored", "delivered without credit"),
+        ("lost-session-leaves-no-trace", "redelivered is false"),
+        ("everything-can-be-acquired", "wrong result of acquire"),
+    ],
+)
+def test_a_seeded_fault_of_sessions_is_found_within_a_few_programs(fault: str, kind: str) -> None:
+    found = search_of(ASSEMBLIES, fault, shrinks=False).run(1, ENOUGH, STEPS)
+    assert found is not None and kind in found.violation.kind
+    smallest = prune(begin_of(ASSEMBLIES, fault), found, lambda: False)
+    assert len(smallest.program) <= SHORT
+    assert run_program(begin_of(ASSEMBLIES), smallest.program) is None
 
 
 def test_the_seed_decides_what_is_found_and_hypothesis_shrinks_it() -> None:

@@ -30,9 +30,11 @@ from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
+from amqpspec.fuzz.sequences.part import World
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
+from amqpspec.peer.context import Context
 from amqpspec.spec.assemblies import AssemblyDialect
 from amqpspec.wire.amqp_0_10.describe import describe_frame
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
@@ -48,6 +50,21 @@ class Amqp010Driver(FuzzDriver):
         found = tables(self.dialect_id)
         assert isinstance(found, AssemblyDialect)
         return found
+
+    # --- sequences
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """Connections, sessions, subscriptions and transfers."""
+        from amqpspec.fuzz.amqp_0_10.sequences.world import VERBS
+
+        return VERBS
+
+    def world(self, context: Context) -> World:
+        """Connections with sessions, and queues."""
+        from amqpspec.fuzz.amqp_0_10.sequences.world import AssemblyWorld
+
+        return AssemblyWorld(context)
 
     # --- grammar, families, judge
 
