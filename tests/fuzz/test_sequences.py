@@ -103,9 +103,11 @@ def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kind
     ("fault", "kind"),
     [
         ("replays-executed", "delivered: "),
+        ("rollback-commits", "wrong message count"),
         ("credit-ignored", "delivered without credit"),
-        ("lost-session-leaves-no-trace", "redelivered is false"),
-        ("everything-can-be-acquired", "wrong result of acquire"),
+        ("cancel-forgets-transfers", "wrong message count"),
+        ("state-lost-on-detaching", ""),
+        ("exclusive-queue-outlives-session", "exclusive queue outlives its session"),
     ],
 )
 def test_a_seeded_fault_of_sessions_is_found_within_a_few_programs(fault: str, kind: str) -> None:

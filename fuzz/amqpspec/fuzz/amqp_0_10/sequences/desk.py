@@ -117,7 +117,7 @@ class Desk:
         while self.query(address).get("queue") is not None:
             if auditor.now() > until_s:
                 raise Violation("exclusive queue outlives its session", "no such queue", "it is still there")
-            auditor.read(auditor.now() + _POLL_S)
+            _pause(auditor)
 
     def reset(self, number: int) -> None:
         """End a connection without a word: its lasting sessions are detached, the others gone; raises Violation."""
@@ -249,7 +249,7 @@ class Desk:
                 return
             if auditor.now() > until_s:
                 raise Violation("wrong message count", f"{low} to {high} messages in {stock.name}", str(told))
-            auditor.read(auditor.now() + _POLL_S)
+            _pause(auditor)
 
     # --- the end
 
@@ -353,3 +353,10 @@ class Desk:
             peer.call_control("session.request-timeout", timeout=0)
             peer.detach()
         peer.sessions.pop(0, None)
+
+
+def _pause(auditor: Peer) -> None:
+    """Wait a moment before the next question; nothing that comes then answers one."""
+    until_s = auditor.now() + _POLL_S
+    while not isinstance(auditor.read(until_s), Quiet | Ended | Garbled):
+        pass

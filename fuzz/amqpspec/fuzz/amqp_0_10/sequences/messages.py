@@ -83,12 +83,12 @@ def _subscribable(desk: Desk) -> Iterable[Args]:
 def _subscribe(desk: Desk, name: str, queue: str, kind: str, flow: str) -> None:
     seat, destination = desk.books.seats[name], desk.books.name("d")
     stock = desk.stock(seat, queue)
+    seat.subscriptions[destination] = Subscription(destination, stock, kind, flow)
     desk.call(
         seat, "message.subscribe", queue=stock.address, destination=destination,
         accept_mode=int(kind == NONE), acquire_mode=int(kind == BROWSE),
     )  # fmt: skip
     desk.call(seat, "message.set-flow-mode", destination=destination, flow_mode=_FLOWS[flow])
-    seat.subscriptions[destination] = Subscription(destination, stock, kind, flow)
     desk.peer(seat).flow(destination, seat.session.channel, octets=UNBOUNDED)
 
 
