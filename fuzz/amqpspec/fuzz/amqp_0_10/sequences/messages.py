@@ -1,4 +1,4 @@
-"""Verbs of messages in AMQP 0-10, and races: transfers, subscriptions, credit, outcomes, transactions.
+"""Verbs of messages in AMQP 0-10: transfers, subscriptions, credit, outcomes, transactions.
 
 Knows: desks and books. Must not know: how outcomes are observed.
 """
@@ -25,7 +25,7 @@ from amqpspec.fuzz.amqp_0_10.sequences.sessions import KEYS, SHARED, Args, Verb,
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Copy
 
-_SUBSCRIPTIONS, _BURST, _COUNTS = 3, 3, (1, 2, 5)
+_SUBSCRIPTIONS, _COUNTS = 3, (1, 2, 5)
 _FLOWS = {CREDIT: 0, WINDOW: 1}
 
 # --- publishing
@@ -39,7 +39,7 @@ def _targets(desk: Desk) -> Iterable[Args]:
             yield from ((seat.name, target, count) for target in (*usable(desk, seat), *keys))
 
 
-def _sent(desk: Desk, seat: Seat, target: str, count: int) -> list[Sent]:
+def sent(desk: Desk, seat: Seat, target: str, count: int) -> list[Sent]:
     """Messages in one write."""
     if target in SHARED:
         desk.stock(seat, target)
@@ -55,18 +55,18 @@ def _sent(desk: Desk, seat: Seat, target: str, count: int) -> list[Sent]:
 
 def _publish(desk: Desk, name: str, target: str, count: int) -> None:
     seat = desk.books.seats[name]
-    _booked(desk, seat, target, count)
+    booked(desk, seat, target, count)
     desk.settled(seat)
     desk.settle()
 
 
-def _booked(desk: Desk, seat: Seat, target: str, count: int) -> list[Copy]:
+def booked(desk: Desk, seat: Seat, target: str, count: int) -> list[Copy]:
     """Publish, at once or with the transaction; gives the copies."""
-    sent = _sent(desk, seat, target, count)
+    found = sent(desk, seat, target, count)
     if seat.work is not None:
-        seat.work.published += [(one.number, desk.books.stocks[target]) for one in sent]
+        seat.work.published += [(one.number, desk.books.stocks[target]) for one in found]
         return []
-    return [copy for one in sent for copy in desk.books.routed(one.number, target)]
+    return [copy for one in found for copy in desk.books.routed(one.number, target)]
 
 
 # --- subscriptions
@@ -92,16 +92,18 @@ def _subscribe(desk: Desk, name: str, queue: str, kind: str, flow: str) -> None:
     desk.peer(seat).flow(destination, seat.session.channel, octets=UNBOUNDED)
 
 
-def _subscriptions(desk: Desk) -> list[tuple[Seat, Subscription]]:
+def subscriptions(desk: Desk) -> list[tuple[Seat, Subscription]]:
+    """All subscriptions of attached sessions."""
     return [(seat, sub) for seat in desk.books.attached for sub in seat.subscriptions.values()]
 
 
 def _creditable(desk: Desk) -> Iterable[Args]:
     """Numbers of messages; 0 is credit without end."""
-    return [(seat.name, sub.name, n) for n in (*_COUNTS, 0) for seat, sub in _subscriptions(desk)]
+    return [(seat.name, sub.name, n) for n in (*_COUNTS, 0) for seat, sub in subscriptions(desk)]
 
 
-def _flow(desk: Desk, name: str, destination: str, count: int) -> None:
+def flow(desk: Desk, name: str, destination: str, count: int) -> None:
+    """Credit for so many messages, or without end."""
     seat = desk.books.seats[name]
     subscription = seat.subscriptions[destination]
     if not count or subscription.credit == UNBOUNDED:
@@ -114,7 +116,7 @@ def _flow(desk: Desk, name: str, destination: str, count: int) -> None:
 
 
 def _each(desk: Desk) -> Iterable[Args]:
-    return [(seat.name, sub.name) for seat, sub in _subscriptions(desk)]
+    return [(seat.name, sub.name) for seat, sub in subscriptions(desk)]
 
 
 def _stop(desk: Desk, name: str, destination: str) -> None:
@@ -139,7 +141,8 @@ def _without_credit(desk: Desk, seat: Seat, subscription: Subscription) -> None:
     seat.open = {number: sub for number, sub in seat.open.items() if sub is not subscription}
 
 
-def _cancel(desk: Desk, name: str, destination: str) -> None:
+def cancel(desk: Desk, name: str, destination: str) -> None:
+    """A subscription ends; its transfers stay (message.cancel)."""
     seat = desk.books.seats[name]
     desk.call(seat, "message.cancel", destination=destination)
     stock = seat.subscriptions.pop(destination).stock
@@ -173,14 +176,15 @@ def _acquired_outside(desk: Desk) -> Iterable[Args]:
     return [(name, number) for name, number in _acquired(desk) if desk.books.seats[str(name)].work is None]
 
 
-def _ranges(number: int) -> tuple[tuple[int, int], ...]:
+def ranges(number: int) -> tuple[tuple[int, int], ...]:
+    """A set of one id."""
     return ((number, number),)
 
 
 def _accept(desk: Desk, name: str, number: int) -> None:
     seat = desk.books.seats[name]
     held = seat.held.pop(number)
-    desk.call(seat, "message.accept", transfers=_ranges(number))
+    desk.call(seat, "message.accept", transfers=ranges(number))
     if seat.work is not None:
         seat.work.accepted[number] = held
     else:
@@ -190,7 +194,7 @@ def _accept(desk: Desk, name: str, number: int) -> None:
 def _reject(desk: Desk, name: str, number: int) -> None:
     seat = desk.books.seats[name]
     held = seat.held.pop(number)
-    desk.call(seat, "message.reject", transfers=_ranges(number), code=0)
+    desk.call(seat, "message.reject", transfers=ranges(number), code=0)
     held.copy.stock.drop(held.copy, "rejected")
 
 
@@ -207,7 +211,7 @@ def _released(desk: Desk, name: str, number: int, *, marked: bool) -> None:
     seat = desk.books.seats[name]
     held = seat.held.pop(number)
     held.copy.stock.give_back(held.copy, marked=marked)
-    desk.call(seat, "message.release", transfers=_ranges(number), set_redelivered=marked)
+    desk.call(seat, "message.release", transfers=ranges(number), set_redelivered=marked)
     desk.settle()
 
 
@@ -222,7 +226,7 @@ def _acquire(desk: Desk, name: str, number: int) -> None:
     seat = desk.books.seats[name]
     copy = seat.held[number].copy
     is_there, is_sure = copy in copy.stock.ready, not (copy.unsure or desk.books.is_doubtful(copy.stock))
-    result = desk.call(seat, "message.acquire", transfers=_ranges(number))
+    result = desk.call(seat, "message.acquire", transfers=ranges(number))
     got = bool(result.fields.get("transfers"))
     # One that went back keeps no claim to be the message that was shown.
     if (got and not is_there) or (is_there and is_sure and copy.fresh and not got):
@@ -269,125 +273,13 @@ def _rollback(desk: Desk, name: str) -> None:
     desk.settle()
 
 
-# --- races
-
-
-def _outside(desk: Desk) -> Iterable[Args]:
-    for seat in desk.books.attached:
-        if seat.work is None:
-            yield from ((seat.name, queue) for queue in usable(desk, seat))
-
-
-def _unsure(desk: Desk, seat: Seat, queue: str) -> None:
-    """Messages of which no one knows whether they arrive; a lasting session can send them again."""
-    for one in _sent(desk, seat, queue, _BURST):
-        one.copies = desk.books.routed(one.number, queue)
-        desk.books.stocks[queue].unsettle(one.copies)
-        seat.replay.append(one)
-
-
-def _publish_reset(desk: Desk, name: str, queue: str) -> None:
-    """Messages are sent, and the connection reset at once.
-
-    A lasting session sends them again when it is attached again: each arrives once (pdf 3.5.2).
-    """
-    seat = desk.books.seats[name]
-    _unsure(desk, seat, queue)
-    desk.reset(seat.peer)
-    desk.settle()
-
-
-def _accept_reset(desk: Desk, name: str) -> None:
-    """Everything is accepted, and the connection reset at once: each message is gone or goes back."""
-    seat = desk.books.seats[name]
-    numbers = [number for number, held in seat.held.items() if held.acquired]
-    for number in numbers:
-        desk.peer(seat).send("message.accept", seat.session.channel, transfers=_ranges(number))
-    for number in numbers:
-        held = seat.held.pop(number)
-        held.copy.stock.give_back(held.copy, unsure=True)
-    desk.reset(seat.peer)
-    desk.settle()
-
-
-def _accepting(desk: Desk) -> Iterable[Args]:
-    for seat in desk.books.attached:
-        if not seat.lasting and seat.work is None and any(held.acquired for held in seat.held.values()):
-            yield (seat.name,)
-
-
-def _commit_reset(desk: Desk, name: str) -> None:
-    """A commit, and the connection reset at once: all of it took effect, or nothing."""
-    seat = desk.books.seats[name]
-    work, seat.work = seat.work or Work(), None
-    for copy in desk.books.committed(work):
-        copy.stock.unsettle([copy])
-    for held in work.accepted.values():
-        held.copy.stock.give_back(held.copy, unsure=True)
-    desk.peer(seat).send("tx.commit", seat.session.channel)
-    desk.reset(seat.peer)
-    desk.settle()
-
-
-def _committing(desk: Desk) -> Iterable[Args]:
-    return [(seat.name,) for seat in desk.books.attached if seat.work is not None and not seat.lasting]
-
-
-def _fed(desk: Desk) -> Iterable[Args]:
-    """A subscription that acquires, and a session of another connection that may publish to its queue."""
-    for seat, sub in _subscriptions(desk):
-        for source in desk.books.attached if sub.kind != BROWSE else ():
-            is_free = source.peer != seat.peer and source.work is None
-            if is_free and sub.stock.name in usable(desk, source):
-                yield seat.name, sub.name, source.name
-
-
-def _feed(desk: Desk, name: str, destination: str, source: str) -> Seat:
-    """Messages on their way to a subscription with credit, which is about to end."""
-    publisher = desk.books.seats[source]
-    subscription = desk.books.seats[name].subscriptions[destination]
-    _flow(desk, name, destination, 0)
-    for copy in _booked(desk, publisher, subscription.stock.name, _BURST):
-        copy.fresh = False
-    return publisher
-
-
-def _cancel_beside(desk: Desk, name: str, destination: str, source: str) -> None:
-    """Messages arrive while a subscription is cancelled: those that arrived before stay with the session."""
-    publisher = _feed(desk, name, destination, source)
-    _cancel(desk, name, destination)
-    desk.settled(publisher)
-    desk.settle()
-
-
-def _detach_beside(desk: Desk, name: str, destination: str, source: str) -> None:
-    """Messages arrive while a session is detached."""
-    publisher, seat = _feed(desk, name, destination, source), desk.books.seats[name]
-    desk.detach(seat)
-    if not seat.lasting:
-        desk.ended(seat)
-    desk.settled(publisher)
-    desk.settle()
-
-
-def _half_closed(desk: Desk, name: str, queue: str) -> None:
-    """Messages are sent, and the sending side of the connection closed: they arrive, or the first of them."""
-    seat = desk.books.seats[name]
-    _unsure(desk, seat, queue)
-    peer, number = desk.peer(seat), seat.peer
-    peer.transport.half_close()
-    peer.expect_end()
-    desk.reset(number)
-    desk.settle()
-
-
 VERBS = {
     "publish": Verb(_targets, _publish, 8),
     "subscribe": Verb(_subscribable, _subscribe, 4),
-    "flow": Verb(_creditable, _flow, 5),
+    "flow": Verb(_creditable, flow, 5),
     "stop": Verb(_each, _stop),
     "flush": Verb(_each, _flush),
-    "cancel": Verb(_each, _cancel),
+    "cancel": Verb(_each, cancel),
     "complete": Verb(_opening, _complete, 3),
     "accept": Verb(_acquired, _accept, 4),
     "release": Verb(_acquired_outside, _release, 2),
@@ -397,10 +289,4 @@ VERBS = {
     "select": Verb(_selectable, _select, 2),
     "commit": Verb(_working, _commit, 3),
     "rollback": Verb(_working, _rollback, 3),
-    "publish-then-reset": Verb(_outside, _publish_reset),
-    "publish-then-half-close": Verb(_outside, _half_closed),
-    "accept-then-reset": Verb(_accepting, _accept_reset),
-    "commit-then-reset": Verb(_committing, _commit_reset),
-    "cancel-beside-publish": Verb(_fed, _cancel_beside, 2),
-    "detach-beside-publish": Verb(_fed, _detach_beside, 2),
 }

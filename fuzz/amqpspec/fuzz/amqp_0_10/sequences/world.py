@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amqpspec.fuzz.amqp_0_10.sequences import messages, sessions
+from amqpspec.fuzz.amqp_0_10.sequences import messages, races, sessions
 from amqpspec.fuzz.amqp_0_10.sequences.desk import Desk
 from amqpspec.fuzz.sequences.step import Step, Violation
 from amqpspec.peer.context import Context
 from amqpspec.wire.transport import StreamEnded
 
-_TABLE = {**sessions.VERBS, **messages.VERBS}
+_TABLE = {**sessions.VERBS, **messages.VERBS, **races.VERBS}
 VERBS = tuple(name for name, verb in _TABLE.items() for _ in range(verb.often))
 """All verbs, the simplest first; those that end connections are rarer than others."""
 
