@@ -2,7 +2,7 @@
 
 Knows: all three codecs' way from octets to objects and back. Must not know: sockets, brokers.
 
-Nobody else writes 0-10 in Python, so each side has frames of its own protocol: the same kinds of frames, about as many
+No one else writes 0-10 in Python, so each side has frames of its own protocol: the same kinds of frames, about as many
 octets (which is checked). A figure tells what a frame costs, not who reads the same octets faster.
 """
 

@@ -105,7 +105,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 
 def defects(dialect: str, kinds: Sequence[str], count: int, seed: int) -> list[Defect]:
-    """So many defects, the kinds in turns; the same for the same seed."""
+    """This many defects, the kinds in turns; the same for the same seed."""
     random = Random(seed)
     drawn = (draw(dialect, kinds[number % len(kinds)], random).defect for number in range(count))
     return [defect for defect in drawn if defect is not None]

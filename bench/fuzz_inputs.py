@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 
 def _families() -> Callable[[], int]:
-    """A whole cell made anew, duplicates taken out."""
+    """A whole cell made again, duplicates taken out."""
     cell = by_key(DIALECT)[f"{DIALECT}/C04/shortstr.size/channel"]
     spot = cell._location
     assert spot is not None
@@ -58,7 +58,7 @@ def _random(first: int) -> Callable[[], int]:
 
 
 def _scapy() -> Callable[[], int]:
-    """A method's frame, each field of which scapy draws anew for every packet built."""
+    """A method's frame, each field of which scapy draws again for every packet built."""
     packet = scapy_fuzz(_LAYERS.frame(body=scapy_fuzz(_LAYERS.methods[METHOD]())))
     assert len({raw(packet) for _ in range(_BATCH)}) > _BATCH // 2, "scapy draws nothing"
 

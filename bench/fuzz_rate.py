@@ -1,13 +1,13 @@
 """The fuzzer's rate on one target, beside the rate at which the same target opens connections; they take turns.
 
-A campaign with all oracles goes on where it stood; between its parts a plain client opens as many connections at a
-time, each closed with a reset once it is open. Blame waits as long as it can, and batches in which somebody was blamed
+A campaign with all oracles continues where it stood; between its parts a plain client opens as many connections at a
+time, each closed with a reset once it is open. Blame waits as long as it can, and batches in which someone was blamed
 are left out: the rate is that of a target of which nothing is complained.
 
 Knows: a target, a campaign, a minimal client. Must not know: what inputs mean, how a campaign is led.
 
 ``python -m bench fuzz_rate [--target NAME | --url URL] [--seconds S] [--rounds N] …``; without a target it is the
-reference broker in a process of its own.
+reference broker in a separate process.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def target_options(name: str) -> argparse.ArgumentParser:
 
 
 def _subject(stack: ExitStack, options: argparse.Namespace) -> Subject:
-    """The target as a campaign has it; without one, the reference broker in a process of its own."""
+    """The target as a campaign has it; without one, the reference broker in a separate process."""
     if options.url or options.target:
         return named_subject(stack, options, options.connections)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -134,7 +134,7 @@ class _Meter:
 
 
 def _inputs_a_second(order: CampaignOrder) -> float:
-    """Raises Unanswered where somebody had to be blamed in every batch."""
+    """Raises Unanswered if someone had to be blamed in every batch."""
     meter = _Meter()
     campaign = Campaign(replace(order, notify=lambda progress: meter.batch(campaign)))
     campaign.run()
@@ -166,7 +166,7 @@ class _Handshake:
         self.on.setblocking(False)
 
     def advance(self) -> bool:
-        """Read what has come, and say what is next; True once it is open. Raises Unanswered."""
+        """Read what has arrived, and say what is next; True once it is open. Raises Unanswered."""
         octets = self.on.recv(_READ_OCTETS)
         if not octets:
             raise Unanswered("a handshake was ended by the target")

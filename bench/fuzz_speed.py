@@ -6,10 +6,10 @@ machine, where rows of inputs a second say little. Then what each oracle costs, 
 
 Knows: all three ways to send an input. Must not know: what inputs mean.
 
-The target is the reference broker in a process of its own, and a RabbitMQ where one runs that was started from here.
+The target is the reference broker in a separate process, and a RabbitMQ where one runs that was started from here.
 ``python -m bench fuzz_speed --target NAME`` (or ``--url URL``) makes the comparison with boofuzz alone, on a target
 that runs and speaks 0-9-1.
-The plain loop is handed inputs that are answered: it has no other way to know when to go on.
+The plain loop is handed inputs that are answered: it has no other way to know when to continue.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ REQUESTS = (
     "header",
     "header->connection_start_ok->connection_tune_ok->connection_open->channel_open->method_queue_declare",
 )
-"""Where boofuzz bends, by its own names: right behind the connect, and behind the whole handshake."""
+"""Where boofuzz bends, by its own names: directly after the connect, and after the whole handshake."""
 _RESET = struct.pack("ii", 1, 0)
 _PATIENCE_S, _HEARS_S = 10.0, 1.0
 _GROUPS = (
@@ -106,7 +106,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 @contextmanager
 def targets() -> Iterator[list[Subject]]:
-    """The reference broker, and RabbitMQ where it runs; each input on a connection of its own, as with the others."""
+    """The reference broker, and RabbitMQ where it runs; each input on a separate connection, as with the others."""
     with tempfile.TemporaryDirectory() as folder, SeededBroker(None, Path(folder), DIALECT) as broker:
         found = [replace(broker.subject(), name="reference")]
         rabbitmq = known_broker("rabbitmq", Path(".brokers") / "rabbitmq").running()
@@ -166,7 +166,7 @@ def plain(subject: Subject, items: Sequence[FuzzInput]) -> int:
 
 
 def _octets_of_way(state: str, values: Values) -> list[bytes]:
-    """The way's steps; steps for which nothing is waited go with what comes next."""
+    """The way's steps; steps for which nothing is waited go with what follows."""
     found, held = [], b""
     for step in states(DIALECT)[state].steps:
         held += octets_of_step(DIALECT, step, values)
@@ -189,7 +189,7 @@ def beside_the_loop(subject: Subject, items: Sequence[FuzzInput], state: str) ->
 
 @contextmanager
 def working(subject: Subject, workers: int) -> Iterator[Way]:
-    """A way by so many workers, which are there before the clock starts, as in a campaign."""
+    """A way by this many workers, which are there before the clock starts, as in a campaign."""
     pool = start_workers(subject, Tempo(), workers)
     try:
         yield lambda subject, items: sum(result.reached for result in pool.run(items))
@@ -235,9 +235,9 @@ def _cpu_s() -> float:
 def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
     """boofuzz with the exported session, and then the very inputs that it sent by the executor, which hears answers.
 
-    boofuzz has no page, no log, no pause, no check behind a case, and keeps nothing of a case that passed: once blind,
-    and once as it has to be to hear what its input is answered; on a request right behind the connect, and on one
-    behind the handshake, which each case goes through.
+    boofuzz has no page, no log, no pause, no check after a case, and keeps nothing of a case that passed: once blind,
+    and once as it has to be to hear what its input is answered; on a request directly after the connect, and on one
+    after the handshake, which each case goes through.
     """
     for request, hears in product(REQUESTS, (True, False)):
         sent: list[FuzzInput] = []
@@ -252,7 +252,7 @@ def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
 def _boofuzz(
     request: str, count: int, sent: list[FuzzInput], hears: bool, subject: Subject, items: Sequence[FuzzInput]
 ) -> int:
-    """So many cases of boofuzz on one request; what each one sent is put into ``sent``."""
+    """This many cases of boofuzz on one request; what each one sent is put into ``sent``."""
     import boofuzz
 
     from amqpspec.fuzz.interop.boofuzz_engine import load_session

@@ -4,7 +4,7 @@ Knows: sizes, rounds, which figures are given. Must not know: how a side makes a
 All marts together are one step of ours, because a build makes some of them at once; of DuckDB each is a step.
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
-is measured in a process of its own: a new session makes all rollups and marts cold, then the rollups warm, then the
+is measured in a separate process: a new session makes all rollups and marts cold, then the rollups warm, then the
 marts, in turns with DuckDB; both write Parquet. Results are compared row by row before a figure is given. Data is
 removed at the end, whatever the end is.
 """
@@ -150,7 +150,7 @@ def _ingest(place: Path, unit: int) -> Iterator[Row]:
 
 
 def _week(place: Path, unit: int, nights: int) -> Iterator[Row]:
-    """``pipeline build`` of some nights as a process of its own, from nothing, beside the half minute it may take."""
+    """``pipeline build`` of some nights as a separate process, from nothing, beside the half minute it may take."""
     write_lake(place / "week", Nights(unit, nights))
     yield from _build(place, "week", f"build of {nights} x 1 M, cold")
 
@@ -165,7 +165,7 @@ def _build(place: Path, lake: str, name: str) -> Iterator[Row]:
     yield beside(f"{name}, memory at its peak", peak.octets / MIB, MOST_MIB, "MiB")
 
 
-# --- one size, in a process of its own
+# --- one size, in a separate process
 
 
 def measure(lake_root: Path, size: int, rounds: int = WARM_ROUNDS) -> Iterator[Row]:

@@ -133,7 +133,7 @@ def serving(log: Path, *command: str) -> Iterator[Path]:
 
 
 def said(log: Path, pattern: str) -> str:
-    """What a server says when it is ready; raises SystemExit where it does not."""
+    """What a server says when it is ready; raises SystemExit if it does not."""
     _until(lambda: re.search(pattern, _text(log)) is not None, f"{pattern} in {_text(log)[-2000:]}")
     found = re.search(pattern, _text(log))
     return found[1] if found else ""

@@ -80,7 +80,7 @@ class Theirs:
 
     @cached_property
     def connection(self) -> Any:
-        """One for all; views are read anew with each query."""
+        """One for all; views are read again with each query."""
         made = connect(self.place)
         facts = self.lake.root / "observations/*/*/*.parquet"
         made.execute(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{facts}', hive_partitioning = true)")

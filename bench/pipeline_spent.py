@@ -29,7 +29,7 @@ class Spent:
     cpu_s: float
 
     def rates(self, count: int) -> tuple[float, float]:
-        """So many a second, and a second of CPU; what took less than the clock's tick took a tick."""
+        """This many a second, and a second of CPU; what took less than the clock's tick took a tick."""
         return count / max(self.wall_s, _TICK_S), count / max(self.cpu_s, _TICK_S)
 
 
@@ -58,7 +58,7 @@ def best(first: Spans, second: Spans) -> Spans:
 
 
 def jvm() -> psutil.Process | None:
-    """The process of Spark that this one has started; none where it was not started from here."""
+    """The process of Spark that this one has started; none if it was not started from here."""
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if "java" in Path(child.exe()).name:

@@ -158,7 +158,7 @@ def instructions() -> list[list[str]]:
 
 
 def test_the_containerfile_is_sound() -> None:
-    """What a linter would say: stages that are there, releases that are named, nobody's root, arguments as a list."""
+    """What a linter would say: stages that are there, releases that are named, no one's root, arguments as a list."""
     stages: list[str] = []
     user = ""
     for name, *words in instructions():
@@ -180,7 +180,7 @@ def test_the_containerfile_is_sound() -> None:
     assert stages == ["build", "run", "pipeline", ""] and instructions()[-1] == ["FROM", "run"]
 
 
-# As root in a container of its own, a builder has neither namespaces nor overlays.
+# As root in a separate container, a builder has neither namespaces nor overlays.
 ISOLATION = {"BUILDAH_ISOLATION": "chroot"}
 IS_BUILDAH = bool(BUILDER and BUILDER.endswith("buildah"))
 NO_BASE = ("initializing source", "Cannot connect to the Docker daemon", "failed to resolve", "no such host")

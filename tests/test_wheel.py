@@ -223,7 +223,7 @@ def test_our_suite_runs_beside_the_tests_of_such_a_project(with_pytest: Path, pr
 
 
 def test_a_stranger_gets_from_docs_ci_to_a_red_and_a_green_build(bare: Path, tmp_path: Path) -> None:
-    """Every command of the document, word by word but for the port, in an empty folder with an empty environment."""
+    """Every command of the document, word by word except for the port, in an empty folder with an empty environment."""
     commands = re.findall(r"^\$ (amqpspec .*)$", (ROOT / "docs" / "ci.md").read_text("utf-8"), re.MULTILINE)
     environment = {"PATH": f"{bare}:/usr/bin:/bin", "HOME": str(tmp_path)}
     hosted = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "step.md")}

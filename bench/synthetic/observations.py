@@ -1,4 +1,4 @@
-"""Observations that nobody made: seeded, of realistic cardinalities, from a thousand to a hundred million rows.
+"""Observations that no one made: seeded, of realistic cardinalities, from a thousand to a hundred million rows.
 
 Used by tests/pipeline and bench/pipeline.py. Knows: how many runs, cells, reactions and findings a night has, and how
 skewed they are; columns by pyarrow alone.
@@ -142,7 +142,7 @@ class _Rows:
 
     @cached_property
     def number(self) -> pa.Array:
-        """Where each row stands in its run."""
+        """Where each row is in its run."""
         return pa.array(range(self.start, self.start + self.rows), pa.uint64())
 
     def constant(self, value: str | int, kind: pa.DataType) -> pa.Array:

@@ -61,7 +61,7 @@ def certified(name: str, folder: Path) -> tuple[dict[str, str], set[str]]:
     """The verdicts of a run that meets its baseline, and the cases that had to be asked twice for that.
 
     A broker's threads may cross on a busy machine as they never did when its baseline was verified: of what came out
-    otherwise than the baseline says, a few cases may be asked once more. What repeats is a failure.
+    otherwise than the baseline says, a few cases may be asked again. What repeats is a failure.
     """
     document = ran(name, folder / "all")
     counted = document["run"] + document["not_applicable"] + document["blocked"] + document["excluded"]
@@ -72,7 +72,7 @@ def certified(name: str, folder: Path) -> tuple[dict[str, str], set[str]]:
     assert len(odd) <= FEW, told
     if odd:
         again = ran(name, folder / "again", *odd)
-        # Where none of them applies, as the target says again, there is nothing to judge (exit code 4).
+        # If none of them applies, as the target says again, there is nothing to judge (exit code 4).
         kept = again["exit_code"] == 0 or again["not_applicable"] == again["planned"]
         assert kept and not unexpected(again), f"{told}\nand again: {json.dumps(unexpected(again), indent=1)}"
         print(f"asked twice: {told}")

@@ -57,7 +57,7 @@ FAR_CASES = (
 
 @contextmanager
 def far_away(port: int) -> Iterator[int]:
-    """A way to a port of this machine that takes everything 50 ms in each direction; gives its own port."""
+    """A way to a port of this machine that takes everything 50 ms in each direction; returns its own port."""
     loop = asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""``fuzz report``: the reports of a campaign anew, also where it was killed, went on, or is none."""
+"""``fuzz report``: the reports of a campaign again, also where it was killed, continued, or is none."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_proxy_and_watch_judge_the_same_octets(tmp_path: Path) -> None:
     capture = tmp_path / "capture.pcapng"
     made = CliRunner().invoke(cli, ["replay", str(transcript), "--pcap", str(capture)])
     assert made.exit_code == 0, made.output
-    # A process of its own: what other tests have imported of scapy must not help.
+    # A separate process: what other tests have imported of scapy must not help.
     with _running("watch", str(capture), "--out", str(tmp_path / "watch")) as process:
         out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, (out, err)

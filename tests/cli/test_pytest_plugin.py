@@ -32,7 +32,7 @@ def pytest_suites(folder: Path, *args: str, target: str = "reference") -> subpro
 
 
 def pytest_outside(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """pytest in a process of its own."""
+    """pytest in a separate process."""
     return outside([sys.executable, "-m", "pytest", "-q", *args], cwd=cwd)
 
 

@@ -166,7 +166,7 @@ def one_user(peer):
 
 
 def test_a_target_is_not_blamed_for_our_configuration(tmp_path: Path) -> None:
-    """A bare URL names one user: a case that asks for a second one says nothing of the target."""
+    """A bare URL names one user: a case that asks for a second one reveals nothing about the target."""
     own = tmp_path / "own_cases.py"
     own.write_text(OWN_CASES)
     with ReferenceBroker() as broker:
@@ -213,7 +213,7 @@ def test_a_finished_run_gives_way_with_all_its_evidence(tmp_path: Path) -> None:
 
 
 def cut_off(folder: Path, cases: int) -> None:
-    """Make a run look as if it had been killed after so many cases."""
+    """Make a run look as if it had been killed after this many cases."""
     lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "journal.jsonl").write_bytes(b"".join(lines[: 1 + cases]) + b'{"kind": "case", "id": "to')
     (folder / "SHA256SUMS").unlink()

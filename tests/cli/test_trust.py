@@ -1,4 +1,4 @@
-"""Results are never lost or blurred: folders that are taken, errors that nobody foresaw, ports that speak no AMQP."""
+"""Results are never lost or blurred: folders that are taken, errors that no one foresaw, ports that speak no AMQP."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_run_that_reached_nobody_gives_way(tmp_path: Path) -> None:
 
 
 def cut_off(folder: Path) -> None:
-    """Make a run look as if it had been killed behind its first case."""
+    """Make a run look as if it had been killed after its first case."""
     lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     first = next(at for at, line in enumerate(lines) if json.loads(line)["kind"] == "case")
     (folder / "journal.jsonl").write_bytes(b"".join(lines[: first + 1]))
@@ -96,7 +96,7 @@ def test_who_stops_a_run_is_told_how_to_go_on(tmp_path: Path) -> None:
     assert f"stopped: continue with the same command and --resume {tmp_path / 'run'}" in said
 
 
-# --- what nobody foresaw
+# --- what no one foresaw
 
 
 def test_an_unforeseen_error_is_one_line_a_report_and_exit_code_4(

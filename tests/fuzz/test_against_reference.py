@@ -55,7 +55,7 @@ class Client:
         self._read = _READERS.get(broker.dialect, _methods)(broker.dialect)
 
     def heard(self) -> Iterator[Heard]:
-        """What the broker says, then ``socket``; TimeoutError where nothing comes."""
+        """What the broker says, then ``socket``; TimeoutError if nothing arrives."""
         octets = b""
         while True:
             yield from self._read(octets)

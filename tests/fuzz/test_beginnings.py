@@ -1,4 +1,4 @@
-"""What is found out of a target before the first input: who it is, what it does not bear, what its address is worth."""
+"""What is detected of a target before the first input: who it is, what it does not bear, what its address is worth."""
 
 from __future__ import annotations
 

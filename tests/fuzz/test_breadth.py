@@ -1,4 +1,4 @@
-"""What a campaign sends first, and how it goes around inputs that end a target which nobody can restart."""
+"""What a campaign sends first, and how it goes around inputs that end a target which no one can restart."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_an_expectation_falls_with_what_was_sent_and_with_time_and_is_kept() -> 
 
 
 def _until_one_follows_a_random_batch() -> Callable[[Progress], None]:
-    """Ends a campaign behind the batch that follows its first random one."""
+    """Ends a campaign after the batch that follows its first random one."""
     random_came = False
 
     def notify(progress: Progress) -> None:

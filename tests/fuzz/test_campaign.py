@@ -158,7 +158,7 @@ def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
 
 
 def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> None:
-    """Killed right before a batch is sent: it stands in the journal, and is sent when the campaign goes on."""
+    """Killed right before a batch is sent: it is in the journal, and is sent when the campaign continues."""
     script = (
         "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign.campaign import *\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"

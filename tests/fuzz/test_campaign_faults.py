@@ -77,7 +77,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def check_journal(folder: Path) -> None:
-    """Every batch that is done has a row for each input, but for those that it says are left, or wait for silence."""
+    """Every finished batch has a row for each input, except those that it says are left, or that wait for silence."""
     seen = {row["input"] for row in rows(folder)}
     begun: set[str] = set()
     for line in read_journal(folder):

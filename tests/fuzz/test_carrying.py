@@ -36,7 +36,7 @@ TEMPO = Tempo(quiet_s=2.0, settle_s=0.05, refusal_s=2.0, way_s=5.0, partial_s=2.
 
 @contextmanager
 def mute() -> Iterator[Address]:
-    """A server that takes what comes and says nothing until it is hung up on."""
+    """A server that takes what arrives and says nothing until it is hung up on."""
     kept: list[socket.socket] = []
     with server(lambda taken: kept.append(taken.dup())) as address:
         yield address
@@ -83,7 +83,7 @@ def test_what_only_waits_takes_no_room_from_the_same_run() -> None:
 
 
 def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
-    """The server takes what comes, and hangs up on each connection once it is told to."""
+    """The server takes what arrives, and hangs up on each connection once it is told to."""
     kept: list[socket.socket] = []
     with server(lambda taken: kept.append(taken.dup())) as address:
         executor = carrying(address)
@@ -100,7 +100,7 @@ def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
 
 
 def test_a_state_into_which_nobody_comes_keeps_no_other_waiting() -> None:
-    """The server never answers, so that nobody comes beyond its silence; directly after connecting all do."""
+    """The server never answers, so that no one comes beyond its silence; directly after connecting all do."""
     with mute() as address:
         executor = Executor(address, named, replace(TEMPO, way_s=0.2, quiet_s=0.2), 8)
         executor.carrying = True
@@ -152,7 +152,7 @@ def test_on_the_way_nothing_only_waits() -> None:
 
 
 def test_every_input_of_a_campaign_has_a_row_and_those_that_come_late_are_judged(tmp_path: Path) -> None:
-    """The broker ignores frames of an unknown type, so that refusals that are owed never come."""
+    """The broker ignores frames of an unknown type, so that refusals that are due never come."""
     with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
         order = CampaignOrder(
             subject_of(broker, patience=0.2),

@@ -216,7 +216,7 @@ def test_only_loopback_is_in_scope(tmp_path: Path) -> None:
 
 @contextmanager
 def counted(least_held: int) -> Iterator[tuple[Address, list[int], list[int]]]:
-    """A server that holds connections until so many are there at once; gives how many it held, and what it ended."""
+    """A server that holds connections until so many are there at once; returns how many it held, and what it ended."""
     held: list[socket.socket] = []
     most, ended = [0], [0]
     with socket.create_server(("127.0.0.1", 0), backlog=200) as listening:
@@ -355,7 +355,7 @@ def test_a_mechanism_that_is_not_offered_is_told() -> None:
             client.enter("channel")
 
 
-# --- going on behind an input
+# --- going on after an input
 
 
 def asked(

@@ -32,7 +32,7 @@ DRIP_S = 0.02
 
 
 class Hostile:
-    """Answers every connection with the same octets, for ever; or only begins a huge frame, octet by octet."""
+    """Answers every connection with the same octets, forever; or only begins a huge frame, octet by octet."""
 
     def __init__(self, octets: bytes, *, drips: bool = False) -> None:
         self._octets, self._drips = octets, drips

@@ -151,7 +151,7 @@ def test_the_exported_file_runs_alone(dialect: str, tmp_path: Path) -> None:
 
 
 def alone(path: Path, *args: str) -> str:
-    """A script in a process of its own, in a folder from which this project cannot be imported."""
+    """A script in a separate process, in a folder from which this project cannot be imported."""
     command = [sys.executable, "-I", str(path), "--db", str(path.parent / "results.db"), *args]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=path.parent)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

@@ -1,4 +1,4 @@
-"""Inputs that showed something new become origins of random mutation: kept, bounded, the same for ever."""
+"""Inputs that showed something new become origins of random mutation: kept, bounded, the same forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nesting is what it says: so deep, with right sizes all the way down, where it is not meant to lie."""
+"""Nesting is what it says: so deep, with right sizes all the way down, if it is not meant to lie."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_is_not_closed_cannot_be_read(kind: str) -> None:
 
 
 def levels(value: object) -> int:
-    """How many tables and arrays stand in one another; an empty one counts."""
+    """How many tables and arrays are in one another; an empty one counts."""
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         return 1 + max((levels(item) for item in inner), default=0)

@@ -60,7 +60,7 @@ def too_late(*args: object) -> None:
     raise OutOfTime
 
 
-# --- findings of which nobody could be blamed
+# --- findings of which no one could be blamed
 
 
 def test_a_campaign_that_is_stopped_during_blame_says_what_it_saw(

@@ -1,4 +1,4 @@
-"""The scapy layers over every production of the grammar: the same octets when built anew, in streams, in captures."""
+"""The scapy layers over every production of the grammar: the same octets when built again, in streams, in captures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def built(packet: Any) -> bytes:
 
 
 def conversation(dialect: str) -> bytes:
-    """A way into the deepest state, and every production behind it."""
+    """A way into the deepest state, and every production after it."""
     steps = states(dialect)["consuming"].steps
     sent = b"".join(octets_of_step(dialect, step, Values()) for step in steps)
     return sent + b"".join(octets_of(production.tree) for production in grammar(dialect).values())
@@ -58,7 +58,7 @@ def test_a_production_is_dissected_and_built_to_the_same_octets(dialect: str, pr
 
 
 def known(production: Production) -> bool:
-    """Whether a body has a layer of its own."""
+    """Whether a body has a separate layer."""
     return production.name.startswith(
         ("method/", "header/", "content/", "table/", "performative/", "sasl/", "state/")
     )

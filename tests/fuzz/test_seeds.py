@@ -398,7 +398,7 @@ def converse(broker: ReferenceBroker) -> None:
 
 
 def wait_for(path: Path, broker: ReferenceBroker) -> None:
-    """Until the conversation stands in the file: others are led, whose packets push it out."""
+    """Until the conversation is in the file: others are led, whose packets push it out."""
     for _ in range(200):
         if path.exists() and said("amqp-0-9-1")[-1] in path.read_bytes():
             return

@@ -24,7 +24,7 @@ METHODS, TYPED, ASSEMBLIES = "amqp-0-9-1", "amqp-1-0", "amqp-0-10"
 PROGRAMS, STEPS = 40, 30
 ENOUGH, SHORT = 200, 20
 """Programs within which a fault is found, and steps in which it is shown, whatever numbers hypothesis draws: it prefers
-those that stand in the modules that happen to be loaded."""
+those that are in the modules that happen to be loaded."""
 ONE_KIND = "redelivered-forgotten-on-requeue"
 """A fault that is seen at once, and in one way only."""
 

@@ -233,7 +233,7 @@ def test_nothing_is_asked_twice_and_no_more_than_is_left() -> None:
 def test_on_a_broker_with_a_defect_an_input_becomes_what_the_defect_needs(
     kind: str, condition: FrameCondition, octets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # This broker dies at once: whether one that lives on is about to die takes most of the time.
+    # This broker dies at once: whether one that survives is about to die takes most of the time.
     monkeypatch.setattr("amqpspec.fuzz.oracles.monitor._DYING_LOOKS", 2)
     entries = [entry(b"k%d" % n, b"v" * 9) for n in range(6)] + [entry(b"k", MARK)]
     sent = item(DIALECT, declare(entries, "exchange.declare"))

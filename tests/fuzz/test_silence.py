@@ -44,7 +44,7 @@ def frame(name: str, **fields: Any) -> bytes:
 
 
 def opened(octets: bytes, idle_ms: int | None, *, owed: bool = True) -> Conversation:
-    """A conversation whose input has been sent at 1.0 behind an open."""
+    """A conversation whose input has been sent at 1.0 after an open."""
     talk = Conversation(item("open", octets, owed=owed), Values(mechanism="NONE"), PATIENT, 0.0)
     talk.connected(0.0)
     talk.heard(HEADERS["amqp"] + frame("open", container_id="t", idle_time_out=idle_ms), 1.0)

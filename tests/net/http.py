@@ -29,6 +29,6 @@ def answering(answer: bytes) -> Behave:
 
 
 def resetting(client: socket.socket) -> None:
-    """Reset the connection behind a request."""
+    """Reset the connection after a request."""
     read_request(client)
     reset(client)

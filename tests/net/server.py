@@ -21,9 +21,9 @@ GUARD_S = PATIENCE_S
 def serving(
     behave: Behave, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", times: int = 1
 ) -> Iterator[int]:
-    """Serve so many clients, each in a thread; gives the port.
+    """Serve so many clients, each in a thread; returns the port.
 
-    A client's socket is closed when ``behave`` comes back, or its socket breaks.
+    A client's socket is closed when ``behave`` returns, or its socket breaks.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, 0), family=family)

@@ -98,7 +98,7 @@ def test_a_ping_is_answered_while_we_wait() -> None:
 
 @pytest.mark.parametrize("endless", [b"\x89\x7d" + b"p" * 125, b"\x00\x00", b"\x8a\x00"])
 def test_a_flood_without_octets_is_silence(endless: bytes) -> None:
-    """Pings whose answers nobody reads, fragments of nothing, pongs: neither holds us up nor fills the memory."""
+    """Pings whose answers no one reads, fragments of nothing, pongs: neither holds us up nor fills the memory."""
     done = threading.Event()
 
     def behave(client: socket.socket) -> None:
@@ -242,7 +242,7 @@ def test_a_handshake_that_fails_is_one_line(behave: Behave, actual: str) -> None
 
 
 def test_a_host_whose_name_is_too_long_for_http_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """63 octets are a name, and no longer one with a port behind it."""
+    """63 octets are a name, and no longer one with a port after it."""
     straight = socket.create_connection
     monkeypatch.setattr(socket, "create_connection", lambda at, *more: straight(("127.0.0.1", at[1]), *more))
     with serving(drain) as port, pytest.raises(ConnectError, match="label too long"):

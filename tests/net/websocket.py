@@ -26,7 +26,7 @@ CLOSE = bytes.fromhex("880203e8")
 
 
 def agree(client: socket.socket, *, subprotocol: bytes = b"amqp", behind: bytes = b"") -> bytes:
-    """Take the request and agree to it, with octets in the same segment; gives the request."""
+    """Take the request and agree to it, with octets in the same segment; returns the request."""
     request = read_request(client)
     key = re.search(rb"Sec-WebSocket-Key: (.*)\r\n", request)
     assert key is not None
@@ -39,7 +39,7 @@ def agree(client: socket.socket, *, subprotocol: bytes = b"amqp", behind: bytes 
 
 
 class _Bridge:
-    """One client: its messages go on as octets, what comes back goes in two fragments with a ping between them."""
+    """One client: its messages continue as octets, what returns goes in two fragments with a ping between them."""
 
     def __init__(self, client: socket.socket, port: int) -> None:
         self._client = client
@@ -90,7 +90,7 @@ class _Bridge:
 
 @contextmanager
 def bridging(port: int, tls: ssl.SSLContext | None = None) -> Iterator[int]:
-    """A WebSocket server in front of a port, for any number of clients; gives its own port."""
+    """A WebSocket server in front of a port, for any number of clients; returns its own port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
 
     def serve(client: socket.socket) -> None:

@@ -1,7 +1,7 @@
 """Peers against their reference brokers, in memory and on a clock of its own.
 
 What a case drives is tried by what cases do with it: each keeps its verdict without a socket. Beside that stand the
-ways of a peer that a conforming target never shows: what is not owed, what does not come, what ends early.
+ways of a peer that a conforming target never shows: what is not owed, what does not arrive, what ends early.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class CampaignFolder:
             file.write(json.dumps({"kind": kind, **data}) + "\n")
 
     def batch(self, rows: int, step: timedelta = timedelta(seconds=1), **values: Any) -> None:
-        """So many inputs, each a step after the one before."""
+        """This many inputs, each a step after the one before."""
         made = []
         for _ in range(rows):
             made.append(input_row(self.run, self.number, self.at, **values))

@@ -1,4 +1,4 @@
-"""The session elsewhere, with nothing else changed: a process of its own, a master, spark-submit, a Connect server."""
+"""The session elsewhere, with nothing else changed: a separate process, a master, spark-submit, a Connect server."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _told(marts: Path) -> dict[str, str]:
 
 
 def _run(lake: Path, options: dict[str, object], *marts: str, expect: int = 0) -> str:
-    """The job in a process of its own; what it said, of errors the last."""
+    """The job in a separate process; what it said, of errors the last."""
     ended = subprocess.run(
         [sys.executable, "-c", _JOB, lake, json.dumps(options), *marts], text=True, capture_output=True,
         timeout=_PATIENCE_S,

@@ -94,7 +94,7 @@ _QUERIES = st.recursive(
 
 
 def written(query: Query) -> str:
-    """A question as somebody may type it: values bare where nothing in them could be read otherwise."""
+    """A question as someone may type it: values bare if nothing in them could be read otherwise."""
     match query:
         case Text(value):
             return _quoted(value)

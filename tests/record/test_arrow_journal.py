@@ -1,4 +1,4 @@
-"""The Arrow journal: rows come back as they were, a torn end costs the open batch only, a full disk one line."""
+"""The Arrow journal: rows return as they were, a torn end costs the open batch only, a full disk one line."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_text_that_is_no_text_is_written_out(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line_and_what_was_written_stays(tmp_path: Path) -> None:
-    """In a process of its own, whose files may not grow beyond so many octets."""
+    """In a separate process, whose files may not grow beyond this many octets."""
     script = (
         "import sys; from pathlib import Path\n"
         "from tests.record.test_arrow_journal import made\n"

@@ -20,11 +20,11 @@ _PROBE_TIMEOUT = "--fetch-timeout=4000"
 def npm_package(
     name: str, wanted: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder in which node finds a package, kept in pytest's cache between runs; skips where it cannot be had."""
+    """A folder in which node finds a package, kept in pytest's cache between runs; skips where it is not available."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip(f"node and npm are needed for {name}")
     kept = getattr(request.config, "cache", None)
-    # A release has a folder of its own: another test may want another one.
+    # A release has a separate folder: another test may want another one.
     folder = Path(kept.mkdir(wanted)) if kept else tmp_path_factory.mktemp(wanted)
     if not (folder / "node_modules" / name).is_dir():
         if why := _registry_is_missing():
@@ -37,12 +37,12 @@ def npm_package(
 
 @cache
 def _registry_is_missing() -> str:
-    """Why the registry gives nothing, found out in seconds and once for all packages; empty where it does."""
+    """Why the registry gives nothing, found out in seconds and once for all packages; empty if it does."""
     return _npm(_PROBE_S, "view", "rhea", "version", _PROBE_TIMEOUT)
 
 
 def _npm(patience_s: float, *arguments: str) -> str:
-    """What npm complains of, in one line; empty where all is well."""
+    """What npm complains of, in one line; empty if all is well."""
     command = ["npm", *arguments, *_RETRIES]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=patience_s, check=False)

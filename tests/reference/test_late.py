@@ -1,4 +1,4 @@
-"""The late broker: what it says by itself comes behind its cause, in order; answers do not wait for it."""
+"""The late broker: what it says by itself comes after its cause, in order; answers do not wait for it."""
 
 from __future__ import annotations
 

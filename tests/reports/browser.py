@@ -49,7 +49,7 @@ _KEYS = {
 
 @contextmanager
 def undisturbed(browser: Browser, width: int) -> Iterator[None]:
-    """A fresh window; at its end no word stands in the console, and nothing but the page was asked for."""
+    """A fresh window; at its end no word is in the console, and nothing but the page was asked for."""
     browser.call("Page.resetNavigationHistory")  # a long one hinders the way back
     browser.complaints.clear()
     browser.requests.clear()

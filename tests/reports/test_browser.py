@@ -32,7 +32,7 @@ def page(runs_folder: Path, harbor: LoadedRun, quay: LoadedRun) -> Path:
 
 @pytest.fixture(autouse=True)
 def quiet(browser: Browser) -> Iterator[None]:
-    """Every test ends without a word in the console and without a request to anything but the page itself."""
+    """Every test ends silently in the console and without a request to anything but the page itself."""
     with undisturbed(browser, 1400):
         yield
 

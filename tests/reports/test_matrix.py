@@ -247,7 +247,7 @@ def test_a_page_with_all_transcripts_says_nothing_of_others(both: Page) -> None:
 
 
 def rows_with_transcripts(page: Page) -> list[dict[str, Any]]:
-    """The cases whose first target's transcript stands in the page."""
+    """The cases whose first target's transcript is in the page."""
     numbers = [id.split("-")[1] for id in page.scripts if id.startswith("ev-") and id.endswith("-1")]
     return [page.scripts[f"case-{number}"] for number in numbers]
 

@@ -13,7 +13,7 @@ Behaviour = Callable[[socket.socket, threading.Event], None]
 
 @contextmanager
 def hostile(behave: Behaviour) -> Iterator[int]:
-    """Serve every connection with a behaviour; gives the port."""
+    """Serve every connection with a behaviour; returns the port."""
     stop = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     listener.settimeout(0.1)
@@ -98,7 +98,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
 
 
 def cutting(port: int, after_octets: int) -> Behaviour:
-    """A proxy to a real server that ends each connection after so many octets of the server."""
+    """A proxy to a real server that ends each connection after this many octets of the server."""
 
     def behave(client: socket.socket, stop: threading.Event) -> None:
         with socket.create_connection(("127.0.0.1", port)) as server:

@@ -1,7 +1,7 @@
 """Legal refusals in place of a broker's n-th answer: at each scope, with and without a reason, and bare ends.
 
-A refusal is told to the case; the broker goes on as if nothing had happened, and what it still says about what is over
-is kept from the case, as the refusal means it.
+A refusal is told to the case; the broker continues as if nothing had happened, and what it still says about what is
+over is kept from the case, as the refusal means it.
 """
 
 from __future__ import annotations

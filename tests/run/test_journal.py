@@ -1,4 +1,4 @@
-"""The journal survives a kill at any point: what was complete stays readable, a resumed run goes on."""
+"""The journal survives a kill at any point: what was complete stays readable, a resumed run continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After kill -9 nothing of a run stays for ever: not on its target, and no half-written file in its folder."""
+"""After kill -9 nothing of a run stays forever: not on its target, and no half-written file in its folder."""
 
 from __future__ import annotations
 

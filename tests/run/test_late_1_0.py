@@ -1,4 +1,4 @@
-"""Absence in AMQP 1.0: on a broker that says by itself what it says 0.2 s behind its cause, no verdict is another.
+"""Absence in AMQP 1.0: on a broker that says by itself what it says 0.2 s after its cause, no verdict is another.
 
 The pairs below are deviations that a late broker shows only after the round trips of a case are over: without
 accounting, each of these cases passed.

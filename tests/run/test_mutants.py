@@ -81,7 +81,7 @@ def test_every_mutant_of_a_module_compiles_and_most_can_be_put_in() -> None:
     assert sum(map(can_be_put_in, found)) > 0.9 * len(found)
 
 
-# In a process of its own: what is split off has to have no threads, and pytest's process may have some.
+# In a separate process: what is split off has to have no threads, and pytest's process may have some.
 TRIALS = f"""
 from amqpspec.run.mutants.reach import lines_by_case
 from amqpspec.run.mutants.survey import _near, _sample, _trials

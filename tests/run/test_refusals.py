@@ -1,6 +1,6 @@
 """What a target answers is never an error of ours: each case, each answer, each legal refusal in its place.
 
-``python -m tests.run.test_refusals DIALECT [EVERY [CASE ...]]`` drives every EVERY-th of them, all where nothing is
+``python -m tests.run.test_refusals DIALECT [EVERY [CASE ...]]`` drives every EVERY-th of them, all if nothing is
 said, and prints those that end in an error.
 """
 
@@ -21,7 +21,7 @@ from tests.run.refusing import FAMILIES, Plan
 
 _SAMPLE = 300
 _UNTIMED = ("histories.",)
-"""Cases that search for seconds: too dear for so many runs."""
+"""Cases that search for seconds: too dear for this many runs."""
 
 
 def drive(case: Case, plan: Plan) -> Verdict:

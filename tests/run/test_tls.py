@@ -23,7 +23,7 @@ def certificates(tmp_path: Path) -> Certificates:
 
 
 def run(url: str, dialect: str, folder: Path, code: int) -> str:
-    """A run of one case; gives the last line that it said."""
+    """A run of one case; returns the last line that it said."""
     said = amqpspec("run", url, "-d", dialect, CASES[dialect], "-q", "-o", folder / "run", code=code).stderr
     assert "Traceback" not in said
     return said.splitlines()[-1]
@@ -45,7 +45,7 @@ def test_a_client_with_its_certificate_gets_in(
 def test_without_a_certificate_the_alert_is_told(
     dialect: str, version: ssl.TLSVersion, certificates: Certificates, tmp_path: Path
 ) -> None:
-    """With 1.3 the alert comes behind the handshake, when the first answer is waited for."""
+    """With 1.3 the alert comes after the handshake, when the first answer is waited for."""
     certificates.server.minimum_version = certificates.server.maximum_version = version
     with serving(drain, certificates.server, times=3) as port:
         line = run(f"amqps://localhost:{port}/?cacertfile={certificates.ca}", dialect, tmp_path, 3)

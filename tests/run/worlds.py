@@ -53,7 +53,7 @@ def run_cases(
     lacks: Mapping[str, str] | None = None,
     engine: Callable[..., Engine] = Engine,
 ) -> tuple[dict[str, CaseRow], bool]:
-    """Run cases; the last row of each by id, and whether the run came to its end."""
+    """Run cases; the last row of each by id, and whether the run finished."""
     with Journal(world.folder) as journal:
         plan = make_plan(cases, world.live, lacks or {}, limits)
         complete = engine(world, journal, settings or Settings()).run(plan)

@@ -194,7 +194,7 @@ def hostile() -> Tables:
 
 
 def write(folder: Path, tables: Mapping[str, Sequence[Row]]) -> Path:
-    """Write the tables as marts, each with all of its columns, and one that nobody knows."""
+    """Write the tables as marts, each with all of its columns, and one that no one knows."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in tables.items():
         names = [*_COLUMNS[name], "more"]

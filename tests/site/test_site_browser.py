@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def quiet(browser: Browser) -> Iterator[None]:
-    """Every test ends without a word in the console and without a request to anything but the pages."""
+    """Every test ends silently in the console and without a request to anything but the pages."""
     with undisturbed(browser, 1200):
         yield
 

@@ -192,7 +192,7 @@ def test_codes_stand_at_the_scope_that_they_end(rows: list[Requirement]) -> None
 
 
 def test_every_code_has_a_row_that_accepts_it(rows: list[Requirement]) -> None:
-    """What nobody can provoke from outside has none: an operator, a broken server, no reason given."""
+    """What no one can provoke from outside has none: an operator, a broken server, no reason given."""
     accepted = {r.code for row in rows if row.testable for r in row.accepts}
     missing = {code.name for code in DIALECT.codes if code.value not in accepted}
     assert missing == {"resource-limit-exceeded", "internal-error", "unspecified"}

@@ -1,4 +1,4 @@
-"""Hooks of targets.yaml: start before, stop after, and one line where they fail."""
+"""Hooks of targets.yaml: start before, stop after, and one line if they fail."""
 
 from __future__ import annotations
 

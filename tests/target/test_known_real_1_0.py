@@ -35,7 +35,7 @@ REFUSALS = ("detach", "end", "close")
 
 
 class Talk:
-    """One connection, one session; what comes is taken in order."""
+    """One connection, one session; what arrives is taken in order."""
 
     def __init__(self, running: Running, role: str = "default") -> None:
         url = urlsplit(running.url)
@@ -134,7 +134,7 @@ def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def there(running: Running, addresses: set[str]) -> set[str]:
-    """Those of the addresses behind which there is a queue."""
+    """Those of the addresses after which there is a queue."""
     with closing(open_connection(running, "default", "default")) as connection:
         return {address for address in addresses if _exists(connection, address.removeprefix("/queues/"))}
 
@@ -149,7 +149,7 @@ def _exists(connection: pika.BlockingConnection, queue: str) -> bool:
 
 
 def addresses_in(journal: Path) -> set[str]:
-    """Every node that a run has told before it was made."""
+    """Every node that a run has reported before it was made."""
     lines = map(json.loads, journal.read_text().splitlines()) if journal.exists() else ()
     return {line["node"][1] for line in lines if line["kind"] == "node"}
 
@@ -188,7 +188,7 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def put(running: Running, address: str, body: bytes, role: str = "default") -> str:
-    """Sends one message; the name of what came back: ``disposition`` where it was taken."""
+    """Sends one message; the name of what returned: ``disposition`` where it was taken."""
     with Talk(running, role) as talk:
         answer = talk.attach("sender", address)
         return talk.put(body).name if answer.name == "flow" else answer.name

@@ -76,7 +76,7 @@ class Connection(BrokerConnection):
         return None
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
         self.core.refuse(rule, text)
 
     def send_refusal(self, refused: RefusedError) -> None:

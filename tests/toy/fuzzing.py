@@ -45,7 +45,7 @@ class EchoDriver(FuzzDriver):
             yield Location("ask.empty", lambda: [bend("nothing asked", frame("ask"))])
 
     def states(self) -> Iterator[State]:
-        """Before the greeting, behind it, behind a question."""
+        """Before the greeting, after it, after a question."""
         greeted = Step((Say("GREETING", octets=GREETING),), ("protocol-header",))
         asked = Step((Say("ASK", octets=frame("ask", _ASKED)),), ("answer",))
         yield State("raw", (), ("protocol-header",), judged=True)
@@ -68,7 +68,7 @@ class EchoDriver(FuzzDriver):
         return decode
 
     def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
-        """The rule that octets break first: whatever comes behind it, the connection ends there."""
+        """The rule that octets break first: whatever comes after it, the connection ends there."""
         octets = b"".join(steps)
         if state.name == "raw":
             other = octets[:1] == GREETING[:1] and len(octets) == len(GREETING) and octets != GREETING
@@ -82,7 +82,7 @@ def _heard(item: CutFrame) -> Heard:
 
 
 def _broken_by(octets: bytes) -> Iterator[str]:
-    """The rules that whole frames break, one after the other; what ends in the midst of one breaks none for sure."""
+    """The rules that whole frames break, one after the other; what ends in the middle of one breaks none for sure."""
     reader = PlainReader(LAYOUT, header_allowed=False)
     reader.feed(octets)
     try:

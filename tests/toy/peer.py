@@ -85,7 +85,7 @@ class Peer(Line):
         self.send_octets(frame(name, payload))
 
     def ask(self, payload: bytes) -> bytes:
-        """Ask, and give what comes back; raises Unmet."""
+        """Ask, and give what returns; raises Unmet."""
         self.send("ask", payload)
         arrival = self.wait(lambda a: isinstance(a, FrameArrived), self.patience_s)
         if not isinstance(arrival, FrameArrived) or arrival.name != "answer":
@@ -93,7 +93,7 @@ class Peer(Line):
         return arrival.payload
 
     def reaction(self, barrier: bool = True) -> Reaction:
-        """What the target does about what was sent last, up to the answer to a question behind it."""
+        """What the target does about what was sent last, up to the answer to a question after it."""
         if barrier:
             self.send("ask", _BARRIER)
         until_s = self.now() + self.patience_s

@@ -264,7 +264,7 @@ OVERLAY: tuple[Golden, ...] = (
     Golden("confirm.select-ok", {}, "0055 000b"),
 )
 
-# One table value of each tag, in hex behind the tag.
+# One table value of each tag, in hex after the tag.
 COMMON_VALUES: tuple[tuple[str, Any, str], ...] = (
     ("t", True, "01"),
     ("t", False, "00"),

@@ -274,7 +274,7 @@ VALUES = (
     ("T", 1, "0000000000000001"),
     ("F", PRODUCT, PRODUCT_HEX),
 )
-"""Table values: tag, value, octets behind the tag."""
+"""Table values: tag, value, octets after the tag."""
 
 DEPLOYED: tuple[Golden, ...] = (
     Golden(

@@ -75,7 +75,7 @@ def _arrays(tags: tuple[TypeTag, ...], depth: int) -> st.SearchStrategy[list[Typ
 
 
 def tables(tags: tuple[TypeTag, ...], depth: int = 2) -> st.SearchStrategy[Table]:
-    """Tables in wire order, with duplicate names now and then."""
+    """Tables in wire order, with duplicate names sometimes."""
     names = st.one_of(st.sampled_from(["x-a", "x-b"]), short_texts(60))
     return st.lists(st.tuples(names, typed_values(tags, depth)), max_size=5).map(Table)
 

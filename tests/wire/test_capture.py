@@ -1,4 +1,4 @@
-"""Captures come back as they were written, and Wireshark's own dissector reads the methods in them."""
+"""Captures return as they were written, and Wireshark's own dissector reads the methods in them."""
 
 from __future__ import annotations
 

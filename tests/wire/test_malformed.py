@@ -1,4 +1,4 @@
-"""Octets that are wrong on purpose: every lie in words, and octet for octet what was asked for."""
+"""Octets that are wrong on purpose: every lie in words, and octet for octet what was requested."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def framed(codec: Codec, type_code: int, payload: bytes) -> bytes:
 
 
 def dissected(layers: AmqpLayers, octets: bytes) -> Any:
-    """A frame as scapy sees it, built anew from its fields."""
+    """A frame as scapy sees it, built again from its fields."""
     packet = layers.frame(octets)
     packet.clear_cache()
     assert bytes(packet) == octets

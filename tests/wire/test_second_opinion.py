@@ -99,7 +99,7 @@ def _their_typed(typed: Typed) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value without the tags that pamqp chooses anew."""
+    """A value without the tags that pamqp chooses again."""
     if isinstance(value, Table):
         return {name: plain(typed.value) for name, typed in value}
     if isinstance(value, list):

@@ -45,5 +45,5 @@ class FuzzDriver(
 
 
 def fuzz_driver(dialect_id: str) -> FuzzDriver:
-    """The driver of a dialect; raises UnknownDialectError where it has none."""
+    """The driver of a dialect; raises UnknownDialectError if it has none."""
     return cast(FuzzDriver, loaded_driver(dialect_id))

@@ -111,7 +111,7 @@ def verify(
 def _conclusion(
     document: Mapping[str, Any], derived: Sequence[Derivation], found: Sequence[str], *, replay: bool
 ) -> str:
-    """How much was looked at, who signed, and what came of it."""
+    """How much was looked at, who signed, and the result."""
     from amqpspec.reports.certificate.signature import fingerprint
 
     follow, rest = sum(one.follows for one in derived), sum(one.underivable for one in derived)

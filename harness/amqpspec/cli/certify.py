@@ -75,13 +75,13 @@ class RunRequest:
     evidence: str = "sample"
     quiet: bool = False
     amiss: str = ""
-    """Why the target is known not to be reached, before anything is tried; empty where it is not."""
+    """Why the target is known not to be reached, before anything is tried; empty if it is not."""
     note: str = ""
-    """What turned out while the run went on; stands in its reports."""
+    """What turned out while the run continued; is in its reports."""
 
 
 def certify(request: RunRequest) -> dict[str, Any]:
-    """Run and report; gives the results document. Raises what ``one_line_errors`` knows."""
+    """Run and report; returns the results document. Raises what ``one_line_errors`` knows."""
     baseline = _baseline(request)
     suite, patterns = with_files(load_suite(request.target.dialect), request.patterns, request.target.dialect)
     cases = _sharded(select(suite, patterns), request)
@@ -132,7 +132,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
 def _broken_off(
     request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None
 ) -> Iterator[None]:
-    """What nobody foresaw ends the run as a stop would: its reports are written, marked partial."""
+    """What no one foresaw ends the run as a stop would: its reports are written, marked partial."""
     try:
         yield
     except Exception:
@@ -142,7 +142,7 @@ def _broken_off(
 
 
 def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
-    """Run what is left of a plan; whether it came to its end."""
+    """Run what is left of a plan; whether it finished."""
     left = _left(plan, request)
     progress = Progress(len(left) * request.repeat, request.quiet)
     room = room_for(request.connections or request.target.connections)
@@ -157,7 +157,7 @@ def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Pla
 def finish(
     request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None, *, partial: bool
 ) -> dict[str, Any]:
-    """From the journal to all reports; gives the results document."""
+    """From the journal to all reports; returns the results document."""
     row = replace(read_run(folder), ended=utc_now(), partial=partial, strict=request.strict)
     row = replace(row, note="; ".join(filter(None, (row.note, request.note))))
     fitting = baseline if baseline and baseline.applies_to(row.target.version) else None
@@ -248,7 +248,7 @@ def _not_reached(
 
 
 def _sharded(cases: list[Case], request: RunRequest) -> list[Case]:
-    """The cases of the shard that was asked for; all of them where none was."""
+    """The cases of the shard that was requested; all of them if none was."""
     if request.shard is None:
         return cases
     taken_ms: dict[str, float] = {}

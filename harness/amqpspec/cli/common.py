@@ -64,7 +64,7 @@ LENIENT = click.option(
 
 
 def judged_dialect(given: str) -> str:
-    """The dialect under which clients of a dialect are judged; ends with one line where there is none."""
+    """The dialect under which clients of a dialect are judged; ends with one line if there is none."""
     try:
         return client_dialect(given)
     except UnknownDialectError:
@@ -72,7 +72,7 @@ def judged_dialect(given: str) -> str:
 
 
 def seconds_of(option: str, text: str) -> float:
-    """An option's ``90``, ``90s``, ``10m`` or ``8h`` in seconds; ends with one line where it is none of them."""
+    """An option's ``90``, ``90s``, ``10m`` or ``8h`` in seconds; ends with one line if it is none of them."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
         stop(Exit.USAGE, f"{option}: expected a duration like 90s, 10m or 8h, actual {text!r}")
@@ -80,7 +80,7 @@ def seconds_of(option: str, text: str) -> float:
 
 
 def command_words(option: str, command: str) -> Sequence[str]:
-    """The words of a command line that an option gives; ends with one line where it is none."""
+    """The words of a command line that an option gives; ends with one line if it is none."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -40,7 +40,7 @@ def conclude(run: LoadedRun, quiet: bool) -> None:
 
 
 def total_line(run: LoadedRun) -> str:
-    """Who, what came of it, and the numbers."""
+    """Who, the result, and the numbers."""
     counted, target = numbers(run), run.meta.target
     verdicts = ", ".join(f"{count} {name}" for name, count in counted.verdicts.items()) or "none"
     return (

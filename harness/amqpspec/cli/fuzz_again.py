@@ -14,7 +14,7 @@ from amqpspec.fuzz.triage.again import Look
 
 
 def say(item: FuzzInput, seen: Look, as_json: bool) -> None:
-    """Print what came of an input: the reaction, then each complaint."""
+    """Print the result of an input: the reaction, then each complaint."""
     if as_json:
         click.echo(json.dumps(_json(item, seen)))
         return

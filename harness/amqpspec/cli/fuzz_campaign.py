@@ -276,7 +276,7 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
 
 
 def _conclusion(summary: dict[str, Any], *, lost: bool, least: int) -> tuple[Exit, str]:
-    """The exit code, and in one line why nothing can be said of the target, where that is so."""
+    """The exit code, and in one line why nothing can be said of the target, if that is so."""
     if summary["findings"]:
         return Exit.DEVIATIONS, ""
     if lost:

@@ -1,6 +1,6 @@
 """What is known about a target before a campaign begins: which deviations of its baseline count, what it has to answer.
 
-Knows: baselines, what a target announces, which states lie behind a link. Must not know: how a campaign is led.
+Knows: baselines, what a target announces, which states lie after a link. Must not know: how a campaign is led.
 """
 
 from __future__ import annotations

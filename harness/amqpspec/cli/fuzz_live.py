@@ -288,7 +288,7 @@ def in_words(finding: Finding) -> str:
 
 
 def view_of(budget_s: float, quiet: bool, json_lines: bool) -> View:
-    """The view that fits what was asked for and where it goes."""
+    """The view that fits what was requested and where it goes."""
     if json_lines:
         return LinesView()
     if quiet:

@@ -33,7 +33,7 @@ def report(folder: Path) -> None:
 
 
 def write_reports(folder: Path, summary: dict[str, object]) -> list[Path]:
-    """Every report of a campaign; gives the files."""
+    """Every report of a campaign; returns the files."""
     from amqpspec.fuzz.campaign.report import write_summary
     from amqpspec.reports.campaign.render import render_campaign
 

@@ -1,4 +1,4 @@
-"""``fuzz --sequences URL``: programs over several connections, and a finding's program once more.
+"""``fuzz --sequences URL``: programs over several connections, and a finding's program again.
 
 Knows: how target, programs and findings fit together. Must not know: how any of them works.
 """

@@ -55,7 +55,7 @@ def _replay(running: Live, options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _public(running: Live) -> str:
-    """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
+    """The URL of a target that has no name in targets.yaml; nothing if it holds a secret."""
     if running.target.broker or running.target.url is None or running.secrets:
         return ""
     return running.url.whole
@@ -71,7 +71,7 @@ def _check_mechanism(running: Live) -> None:
 
 
 class _Pid:
-    """The target's pid; looked up anew after a restart."""
+    """The target's pid; looked up again after a restart."""
 
     def __init__(self, running: Live) -> None:
         self._running = running

@@ -114,13 +114,13 @@ def main() -> None:
 
 
 def _colour(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What tells click to leave colours out, where somebody wants none or the terminal knows none."""
+    """What tells click to leave colours out, if someone wants none or the terminal knows none."""
     plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return {"color": False} if plain else {}
 
 
 def _unforeseen(error: Exception) -> str:
-    """One line on what nobody foresaw, and the file with the rest of it."""
+    """One line on what no one foresaw, and the file with the rest of it."""
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     try:
         with tempfile.NamedTemporaryFile(

@@ -61,7 +61,7 @@ def merge(
 
 
 def _one_run(runs: Sequence[Path]) -> tuple[RunRow, bool]:
-    """What the merged run says of itself, and whether each shard came to its end; raises ConfigError."""
+    """What the merged run says of itself, and whether each shard finished; raises ConfigError."""
     rows = []
     for folder in runs:
         check_sums(folder)
@@ -106,7 +106,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _gathered(runs: Sequence[Path], out: Path, row: RunRow, *, complete: bool) -> set[str]:
-    """Write the merged journal and its evidence; gives the ids of the cases."""
+    """Write the merged journal and its evidence; returns the ids of the cases."""
     with Journal(out) as journal:
         journal.run(row)
         for folder in runs:

@@ -49,7 +49,7 @@ def _with(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was asked for, whatever the source of the connections."""
+    """What was requested, whatever the source of the connections."""
 
     verb: str
     name: str

@@ -44,7 +44,7 @@ def only_run_in(folder: Path) -> Iterator[None]:
 
 
 def recorded_target(folder: Path) -> TargetRow:
-    """What a run says of its target; raises ConfigError, and ReportError where the run is damaged."""
+    """What a run says of its target; raises ConfigError, and ReportError if the run is damaged."""
     check_sums(folder)
     try:
         return read_run(folder).target
@@ -53,7 +53,7 @@ def recorded_target(folder: Path) -> TargetRow:
 
 
 def make_room(folder: Path, *, force: bool) -> None:
-    """Clear a folder for a new run; raises ConfigError where that would cost results, or mix with others' files.
+    """Clear a folder for a new run; raises ConfigError if that would cost results, or mix with others' files.
 
     ``force`` gives up an older run's results. Files that no run of ours wrote are never deleted.
     """

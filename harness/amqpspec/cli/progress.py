@@ -37,7 +37,7 @@ class Ticker:
 
 
 class Steps:
-    """Work whose steps are named: one line on a terminal, with a clock that goes on; elsewhere a line for each step.
+    """Work whose steps are named: one line on a terminal, with a clock that continues; elsewhere a line for each step.
 
     Steps may begin in any thread. ``of`` has the names of all, in the order in which they mostly begin; a text begins
     with one of them.

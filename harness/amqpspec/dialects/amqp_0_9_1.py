@@ -1,6 +1,6 @@
 """AMQP 0-9-1, and the overlay of what RabbitMQ adds to it.
 
-Knows: where each part stands. Must not know: what a part holds; none is imported before it is asked for.
+Knows: where each part stands. Must not know: what a part holds; none is imported before it is requested.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ AnyStream: TypeAlias = "Stream | WebSocketStream"
 
 
 def dial(endpoint: Endpoint, timeout_s: float = 5.0) -> AnyStream:
-    """Connect, with so many seconds for each step; raises ConnectError."""
+    """Connect, with this many seconds for each step; raises ConnectError."""
     if not endpoint.websocket:
         return Stream(endpoint, timeout_s)
     # Imported here: it needs an extra.

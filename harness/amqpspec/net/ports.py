@@ -17,14 +17,14 @@ _PORTS = range(15_000, 32_000)
 
 
 def free_port() -> int:
-    """A port of the loopback interface which nobody listened on a moment ago."""
+    """A port of the loopback interface which no one listened on a moment ago."""
     return free_ports(1)[0]
 
 
 def free_ports(count: int) -> tuple[int, ...]:
     """Several such ports, no two the same.
 
-    They lie below those that systems give to outgoing connections, of which one may take a port before a broker that is
+    They are below those that systems give to outgoing connections, of which one may take a port before a broker that is
     slow to start has come to listen there; and by chance, since others may be looking for ports at the same time.
     """
     with contextlib.ExitStack() as held:

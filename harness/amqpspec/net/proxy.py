@@ -48,7 +48,7 @@ class Proxy:
 
 
 def _answer(raw: socket.socket, authority: str, login: str, timeout_s: float) -> str:
-    """What the proxy answers instead of agreement; empty where it agrees."""
+    """What the proxy answers instead of agreement; empty if it agrees."""
     # Imported here: it comes with an extra that a run without WebSocket does not need.
     import h11
 

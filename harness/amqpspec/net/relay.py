@@ -24,7 +24,7 @@ _CONNECT_S, _LOOK_S = 10.0, 0.1
 
 
 class CannotListen(OSError):
-    """The place to listen at cannot be had; the text says which, and why."""
+    """The place to listen at is not available; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _RESET = struct.pack("ii", 1, 0)
 class Endpoint:
     """Where to connect; ``tls`` makes the stream a TLS one, with ``server_name`` as SNI and for verification.
 
-    ``websocket`` is the path of a WebSocket that carries the octets, empty where none does; ``proxy`` leads there.
+    ``websocket`` is the path of a WebSocket that carries the octets, empty if none does; ``proxy`` leads there.
     """
 
     host: str
@@ -87,7 +87,7 @@ class Stream:
         return not view
 
     def offer(self, octets: bytes) -> int:
-        """Send what the target takes at once; gives how many octets that were."""
+        """Send what the target takes at once; returns how many octets that were."""
         return 0 if self._write_dead or not octets else self._send_some(memoryview(octets))
 
     def receive(self, until_s: float) -> bytes:
@@ -162,7 +162,7 @@ class Stream:
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return
         except ssl.SSLError as error:
-            # An alert: with TLS 1.3 a server that misses the client's certificate says so behind the handshake.
+            # An alert: with TLS 1.3 a server that misses the client's certificate says so after the handshake.
             self._alert = ConnectError(f"TLS with {self._where} ended: {error}")
             self._end = StreamEnd.FIN
             return

@@ -65,14 +65,14 @@ class WebSocketStream:
         self._stuck = True
 
     def close(self) -> None:
-        """Say that we close, where that can be said at once, and close the socket."""
+        """Say that we close, if that can be said at once, and close the socket."""
         if not self._stuck:
             self._stream.offer(self._owed + self._web.bye())
         self._stuck = True
         self._stream.close()
 
     def _answer(self) -> None:
-        """Answer the latest ping and the close, as far as there is room; one that is owed keeps others away."""
+        """Answer the latest ping and the close, as far as there is room; one that is due keeps others away."""
         if self._stuck:
             return
         if self._web.pong and not self._owed:

@@ -29,7 +29,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, in seconds: for an answer that is owed, for a quick reaction, for a connection to end."""
+    """How long to wait, in seconds: for an answer that is due, for a quick reaction, for a connection to end."""
 
     reply_s: float = 5.0
     quiet_s: float = 0.3
@@ -72,7 +72,7 @@ class Unmet(Exception):
 
 
 def owed(value: _T | None, what: str) -> _T:
-    """What the target, or a step before, was to give; raises Unmet where it is not there: it is no assertion."""
+    """What the target, or a step before, was to give; raises Unmet if it is not there: it is no assertion."""
     if value is None:
         raise Unmet(what, "none")
     return value
@@ -120,7 +120,7 @@ LINKS = "links"
 class Nodes:
     """How a target's queues come about where the protocol cannot declare them, in the words of targets.yaml.
 
-    ``way`` is empty where the target's first words are to tell. ``address`` is how the target writes the address of a
+    ``way`` is empty if the target's first words are to tell. ``address`` is how the target writes the address of a
     node, with ``{name}`` for its name; ``hostname`` how a virtual host is named where the protocol has hostnames only.
     ``make_hook`` and ``delete_hook`` are shell commands.
     """
@@ -176,19 +176,19 @@ class Context:
         return "amq-" + legal[4:] if legal.startswith("amq.") else legal
 
     def principal(self, role: str) -> Login:
-        """The login of a role (``second``, ``limited``); raises MissingHook where the target has none."""
+        """The login of a role (``second``, ``limited``); raises MissingHook if the target has none."""
         if role not in self.logins:
             raise MissingHook(f"no user for role {role!r} is configured for this target")
         return self.logins[role]
 
     def vhost(self, role: str) -> str:
-        """The virtual host of a role (``second``, ``forbidden``); raises MissingHook where there is none."""
+        """The virtual host of a role (``second``, ``forbidden``); raises MissingHook if there is none."""
         if role not in self.vhosts:
             raise MissingHook(f"no virtual host for role {role!r} is configured for this target")
         return self.vhosts[role]
 
     def restart(self) -> None:
-        """Restart the target and come back when it serves again; raises MissingHook without a hook."""
+        """Restart the target and return when it serves again; raises MissingHook without a hook."""
         if self.restart_hook is None:
             raise MissingHook("no restart hook is configured for this target")
         self.restart_hook()

@@ -80,7 +80,7 @@ class Ended(Arrival):
 
     @property
     def refusal(self) -> Refusal | None:
-        """An end without a word."""
+        """An end without an error."""
         return Refusal(Scope.SOCKET)
 
     def describe(self, dialect: Dialect) -> str:
@@ -109,7 +109,7 @@ class Quiet(Arrival):
 class Reaction:
     """What a target did about something: everything that mattered, in order; the last arrival decides.
 
-    ``refusal`` is the refusal it amounts to, or None where the target did not refuse (it answered, or kept silent);
+    ``refusal`` is the refusal it amounts to, or None if the target did not refuse (it answered, or kept silent);
     ``closing`` is the arrival that said it, where one did.
     """
 

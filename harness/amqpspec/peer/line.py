@@ -43,7 +43,7 @@ class Line:
 
     ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove; ``refused`` is the first
     refusal that the target put into words. ``slowest_s`` is the longest that anything took that came; ``quiet_s`` is
-    how long nothing came, where the case has only time to tell absence by.
+    how long nothing arrived, where the case has only time to tell absence by.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Line:
 
     @property
     def patience_s(self) -> float:
-        """How long an owed answer may take, in seconds."""
+        """How long an expected answer may take, in seconds."""
         return self.context.patience.reply_s
 
     def claim(self, expected: str) -> None:
@@ -84,11 +84,11 @@ class Line:
         return other
 
     def name(self, hint: str = "x") -> str:
-        """A name of the case's own."""
+        """A unique name."""
         return self.context.name(hint)
 
     def will_clean(self, kind: str, name: str) -> str:
-        """Remember an entity to be deleted after the case (``queue``, ``exchange`` …); gives the name back."""
+        """Remember an entity to be deleted after the case (``queue``, ``exchange`` …); returns the name back."""
         self.context.cleanup.add(self.login.vhost, kind, name)
         return name
 
@@ -119,15 +119,15 @@ class Line:
         return self.transport.now()
 
     def hang_up(self) -> None:
-        """Close the socket without a word."""
+        """Close the socket silently."""
         if self._transport is not None:
             self._transport.close()
 
     def redial(self) -> bool:
-        """Give up a connection on which nothing ever came, for a new one; False where there was one already.
+        """Give up a connection on which nothing ever came, for a new one; False if there was one already.
 
-        That a server does not get round to a connection says nothing of what the case is about; the verdict says that
-        it was tried twice.
+        That a server does not get round to a connection reveals nothing about what the case is about; the verdict says
+        that it was tried twice.
         """
         if self._received_octets or self.ended is not None or self.context.redials:
             return False
@@ -138,7 +138,7 @@ class Line:
         return True
 
     def leave(self, within_s: float) -> None:
-        """Close in good order what is still open, once the verdict is there; for the family to say how."""
+        """Close cleanly what is still open, once the verdict is there; for the family to say how."""
 
     def send_octets(self, octets: bytes) -> bool:
         """Send octets as they are; False when the target no longer takes them."""
@@ -163,7 +163,7 @@ class Line:
         return Reaction(tuple(arrivals))
 
     def reacted(self, seen: Sequence[Arrival]) -> Reaction:
-        """What was seen as a reaction; behind a close only the end of the socket is left, and it is judged, too."""
+        """What was seen as a reaction; after a close only the end of the socket is left, and it is judged, too."""
         if self.closes(seen[-1]):
             seen = [*seen, self.expect_end(self.context.patience.quiet_s)]
         return self.reaction_of(seen)
@@ -221,7 +221,7 @@ class Line:
                 return Quiet(within_s)
 
     def took(self, span_s: float) -> None:
-        """Something that was waited for has come after that long."""
+        """Something that was waited for has arrived after that long."""
         self.slowest_s = max(self.slowest_s, span_s)
 
     def rest_on_time(self, at_least_s: float = 0.0) -> float:
@@ -245,7 +245,7 @@ class Line:
         self._stash.append(arrival)
 
     def expect_end(self, within_s: float | None = None) -> Arrival:
-        """Read to the end of the stream; gives Ended, or Quiet or Garbled where it does not come."""
+        """Read to the end of the stream; returns Ended, or Quiet or Garbled where it does not arrive."""
         until_s = self.now() + (self.context.patience.ending_s if within_s is None else within_s)
         while True:
             arrival = self.read(until_s)

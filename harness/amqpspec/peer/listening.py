@@ -1,6 +1,6 @@
 """From the octets of a target to arrivals, as every dialect does it whose frames a ``Reader`` cuts.
 
-Knows: readers, protocol headers, which frames came last. Must not know: any dialect, how arrivals are waited for.
+Knows: readers, protocol headers, which frames arrived last. Must not know: any dialect, how arrivals are waited for.
 """
 
 from __future__ import annotations

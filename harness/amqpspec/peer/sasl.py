@@ -44,7 +44,7 @@ class _OneResponse:
 class Scram:
     """SCRAM of any hash, without channel binding; ``binding`` and ``more_nonce`` spoil the last message.
 
-    ``nonce`` is one that comes again when the case is derived from its transcript; a random one where none is given.
+    ``nonce`` is one that comes again when the case is derived from its transcript; a random one if none is given.
     """
 
     def __init__(

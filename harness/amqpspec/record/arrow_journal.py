@@ -2,7 +2,7 @@
 
 Knows: files, batches, dictionaries that grow. Must not know: what a row means, who observed it.
 
-Each process that writes has a file of its own, ``observations/000001.arrows`` and so on. A batch is one write: after
+Each process that writes has a separate file, ``observations/000001.arrows`` and so on. A batch is one write: after
 a kill at any point, everything but the open batch can be read. Texts of few values are dictionaries; a batch brings
 what is new in them only.
 """
@@ -24,7 +24,7 @@ from amqpspec.record.observation import arrow_schema
 FOLDER = "observations"
 _SUFFIX = ".arrows"
 _MOST_NAMES = 1 << 16
-"""Beyond so many values, a dictionary is begun anew: what a target says must not grow it for ever."""
+"""Beyond this many values, a dictionary is begun again: what a target says must not grow it forever."""
 _MOST_FILES = 999_999
 
 

@@ -16,7 +16,7 @@ from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT, Segment, write_pcapng
 
 
 def write_capture(transcript: Path, path: Path | None = None) -> Path:
-    """Write the octets of a transcript beside it (or to ``path``); gives the capture's path.
+    """Write the octets of a transcript beside it (or to ``path``); returns the capture's path.
 
     A dialect that Wireshark cannot read becomes plain TCP.
     """

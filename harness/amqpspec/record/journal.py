@@ -167,7 +167,7 @@ def _node(vhost: str, address: str, kind: str = "queue") -> Node:
 
 
 def read_run(folder: Path) -> RunRow:
-    """The run row of a journal; raises JournalError where there is none."""
+    """The run row of a journal; raises JournalError if there is none."""
     for line in read_journal(folder):
         if line.get("kind") == "run":
             return RunRow.from_json(line)

@@ -18,7 +18,7 @@ from amqpspec.record.rows import FROM_BEST, Outcome
 
 SCHEMA = 2
 PREFIX_OCTETS = 16
-"""How many octets of what was sent and received stand in the row; all of them are in the evidence."""
+"""How many octets of what was sent and received are in the row; all of them are in the evidence."""
 
 CASE, FUZZ = "case", "fuzz"
 

@@ -83,8 +83,8 @@ class Facts:
 
     ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
     code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose; ``first`` is the
-    first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing came, where
-    time alone tells that something does not come; 0 where counts or marks do. ``application`` is whether the
+    first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing arrived, where
+    time alone tells that something does not arrive; 0 where counts or marks do. ``application`` is whether the
     application of a client learned of what happened (``reported``, ``silent``, ``hang``, ``crash``, ``memory``).
     ``role`` is ``server`` where clients are judged and the verdict is about the server that they spoke to.
     """
@@ -133,8 +133,8 @@ class CaseRow:
     did not run or why the baseline excuses it; ``baseline`` is ``""``, ``known`` or ``unexpected``; ``evidence`` is the
     transcript's path relative to the run's folder; ``ended`` says how the connections ended; ``blocked_by`` what kept
     the case from a judgement, where it has none; ``ended_at`` is when it ended (UTC, ISO 8601 to the microsecond),
-    empty where it did not run; ``attempts_differ`` says that its other attempts came to other verdicts; ``died`` is
-    what a liveness probe said behind the case where the target died of it.
+    empty if it did not run; ``attempts_differ`` says that its other attempts came to other verdicts; ``died`` is
+    what a liveness probe said after the case where the target died of it.
     """
 
     id: str
@@ -211,7 +211,7 @@ class TargetRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run: where, when (UTC, ISO 8601), with which suite, and whether it came to its end."""
+    """One run: where, when (UTC, ISO 8601), with which suite, and whether it finished."""
 
     id: str
     target: TargetRow

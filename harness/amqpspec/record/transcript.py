@@ -83,7 +83,7 @@ class Transcript:
         self._cut_octets += len(octets)
 
     def clock(self, t_ns: int) -> None:
-        """What a case was told of the time; it stands in the next line."""
+        """What a case was told of the time; it is in the next line."""
         with self._lock:
             self._clock.append(t_ns)
 

@@ -69,7 +69,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """Handle octets that have come."""
+        """Handle octets that have arrived."""
 
     @abstractmethod
     def send_refusal(self, refused: RefusedError) -> None:
@@ -95,7 +95,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Forget which channel, session or link the last frame was for: a refusal now is for none of them."""
 
     def refuse_silence(self) -> None:
-        """Refuse that nothing has come for too long."""
+        """Refuse that nothing has arrived for too long."""
 
     # --- the socket
 
@@ -133,7 +133,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     @property
     def certificate_name(self) -> str:
-        """The name in a TLS client's certificate; empty where there is none."""
+        """The name in a TLS client's certificate; empty if there is none."""
         certificate = self.transport.get_extra_info("peercert") or {}
         names = (pair for group in certificate.get("subject", ()) for pair in group)
         return next((value for key, value in names if key == "commonName"), "")
@@ -160,7 +160,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         return False
 
     def data_received(self, data: bytes) -> None:
-        """Octets have come."""
+        """Octets have arrived."""
         if self.silent:
             return
         try:
@@ -169,7 +169,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
             self.core.flush()
 
     def guarded(self, step: Callable[[], bool]) -> bool:
-        """Handle what has come, and say it where that is refused; whether there may be more to handle."""
+        """Handle what has arrived, and say it where that is refused; whether there may be more to handle."""
         self.forget_frame()
         try:
             return step()
@@ -184,14 +184,14 @@ class BrokerConnection(asyncio.Protocol, ABC):
             self.close(self.INTERNAL_ERROR, "internal error")
         return True
 
-    # --- output: it gathers, and goes out in one write when everything that has come is handled
+    # --- output: it gathers, and goes out in one write when everything that has arrived is handled
 
     def pause_writing(self) -> None:
         """The client reads too slowly: nothing new is begun, so that memory has a limit."""
         self._stuck = self.congested = True
 
     def resume_writing(self) -> None:
-        """The client has caught up; asyncio calls from inside a write, so go on once that is over."""
+        """The client has caught up; asyncio calls from inside a write, so continue once that is over."""
         self._stuck = False
         asyncio.get_running_loop().call_soon(self._resume)
 
@@ -203,7 +203,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.core.flush()
 
     def caught_up(self) -> None:
-        """The client has caught up: go on where nothing new was begun."""
+        """The client has caught up: continue if nothing new was begun."""
         self.pump()
 
     def write(self, *pieces: bytes) -> None:
@@ -252,7 +252,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.after(None)
 
     def close_silent_peer(self) -> None:
-        """Nothing has come for too long."""
+        """Nothing has arrived for too long."""
         self.guarded(self._refuse_silence)
         self.core.flush()
 

@@ -28,9 +28,9 @@ from amqpspec.reference.refusing import Refused, Refuser
 TICK_S = 0.02
 PRODUCT = "amqpspec reference broker"
 MAX_MESSAGE_OCTETS = 1 << 20
-"""The largest message, in dialects that announce one, where nobody says otherwise."""
+"""The largest message, in dialects that announce one, if no one says otherwise."""
 HANDSHAKE_S = 10.0
-"""How long a client may take to log in, where nobody says otherwise."""
+"""How long a client may take to log in, if no one says otherwise."""
 
 
 class Connected(Protocol):
@@ -63,7 +63,7 @@ class Core:
         self.login_s, self.product = HANDSHAKE_S, PRODUCT
         self.max_message_octets = MAX_MESSAGE_OCTETS
         self.forgave: Forgave | None = None
-        """Who is told what was forgiven; None where nothing is."""
+        """Who is told what was forgiven; None if nothing is."""
         self.refused: Refused | None = None
         """Is told why a client was refused that learned nothing of it on the wire."""
         self.faulty = on.faulty

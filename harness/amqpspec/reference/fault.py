@@ -9,7 +9,7 @@ A module declares the faults that it acts out at its end, beside the code that a
     \"\"\")
 
 and asks at the spot, beside the line that is right: ``if self.faulty("purge-drops-unacked")``. A name, what the broker
-then does, and between brackets the requirements that this breaks. Indented lines go on with the line before them.
+then does, and between brackets the requirements that this breaks. Indented lines continue with the line before them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _fault(name: str, rest: str) -> Fault:
 
 
 def word_table(text: str) -> Mapping[str, tuple[str, ...]]:
-    """The words behind each key of a table ``key: word word``; raises ValueError for another form."""
+    """The words after each key of a table ``key: word word``; raises ValueError for another form."""
     return MappingProxyType({key: tuple(rest.split()) for key, rest in _entries(text)})
 
 

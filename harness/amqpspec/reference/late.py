@@ -1,4 +1,4 @@
-"""What a broker says on its own time: at once, or a while behind its cause, as a broker does that has more threads.
+"""What a broker says on its own time: at once, or a while after its cause, as a broker does that has more threads.
 
 Knows: one order for everything that is put off. Must not know: what is put off, or any protocol.
 
@@ -24,14 +24,14 @@ def at_once(action: Action) -> None:
 
 
 class Lateness:
-    """The own time of a broker: ``delay_s`` behind the cause, in the order of causes; ``then`` follows each."""
+    """The own time of a broker: ``delay_s`` after the cause, in the order of causes; ``then`` follows each."""
 
     def __init__(self, delay_s: float, then: Action) -> None:
         self._delay_s, self._then = delay_s, then
         self._waiting: deque[tuple[float, Action]] = deque()
 
     def __call__(self, action: Action) -> None:
-        """Do it later; at once where nothing is ever late."""
+        """Do it later; at once if nothing is ever late."""
         if not self._delay_s:
             action()
             return

@@ -22,7 +22,7 @@ from amqpspec.wire.transport import StreamEnd, StreamEnded
 _STEP_S = 0.0001
 _RESTART_S = 0.1
 _HIGH_WATER = 1 << 22
-"""How much the broker may have written that nobody has read, as between two sockets of one machine."""
+"""How much the broker may have written that no one has read, as between two sockets of one machine."""
 _PIECE = 16
 """So few octets reach the broker by themselves; what is longer comes together with what waits."""
 
@@ -198,7 +198,7 @@ class ClientEnd:
         """Nothing is written down."""
 
     def send(self, octets: bytes) -> bool:
-        """Send; False where nobody takes it."""
+        """Send; False if no one takes it."""
         self._check()
         if self.closed or self._broker.closing:
             return False
@@ -206,7 +206,7 @@ class ClientEnd:
         return True
 
     def receive(self, until_s: float) -> bytes:
-        """What has come, or comes until then; raises StreamEnded."""
+        """What has arrived, or comes until then; raises StreamEnded."""
         self._check()
         self.loop.still.clock_s += _STEP_S
         self.loop.run_until(until_s, lambda: bool(self._inbox) or self.ended is not None)
@@ -242,7 +242,7 @@ def _unchecked() -> None:
 class MemoryBroker:
     """A broker without a socket.
 
-    ``faults`` and ``late_s`` are those of a ``ReferenceBroker``, ``meddle`` makes what stands in each connection,
+    ``faults`` and ``late_s`` are those of a ``ReferenceBroker``, ``meddle`` makes what is in each connection,
     ``check`` is called before each step of a client and may raise.
     """
 

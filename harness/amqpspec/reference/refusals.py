@@ -46,11 +46,11 @@ class RefusalRules(ABC):
 
     @abstractmethod
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not let pass; None if it lets every code pass."""
+        """The right scope with a code that the ledger does not tolerate; None if it lets every code pass."""
 
     @abstractmethod
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """The right code (where there is one) at a scope that the ledger does not let pass; MUTE is silence."""
+        """The right code (if there is one) at a scope that the ledger does not tolerate; MUTE is silence."""
 
     # --- faults
 

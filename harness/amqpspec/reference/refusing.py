@@ -38,7 +38,7 @@ class Refuser:
         self._harmless = not any(":" in name for name in on.names)
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise RefusedError for a rule; return if a fault lets it pass."""
+        """Raise RefusedError for a rule; return if a fault tolerates it."""
         rules = self._rules
         if self._harmless:
             raise RefusedError(rule, text, rules.right(rule, self._dialect_id))

@@ -41,7 +41,7 @@ class Login:
         return (*_ALWAYS, "EXTERNAL") if self.over_tls else _ALWAYS
 
     def first(self, mechanism: str, response: bytes | None) -> Result:
-        """The client has chosen; a response that its mechanism begins with is asked for where there is none."""
+        """The client has chosen; a response that its mechanism begins with is asked for if there is none."""
         self.mechanism = mechanism
         if mechanism not in self.offered:
             return None

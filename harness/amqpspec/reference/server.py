@@ -34,16 +34,16 @@ Through = Callable[[asyncio.Protocol], asyncio.Protocol]
 
 
 class ReferenceBroker:
-    """A broker of one dialect, in memory, correct but for the faults that it was given.
+    """A broker of one dialect, in memory, correct except for the faults that it was given.
 
     ``dialect`` also says which tags field tables have: those of the specification or those in use. Users are
     guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
     else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
-    measure will not do. ``late_s`` is how far what the broker says by itself comes behind its cause (``late``).
+    measure will not do. ``late_s`` is how far what the broker says by itself comes after its cause (``late``).
     ``through`` stands between each connection and its socket; ``vhosts`` are there besides those of every broker.
     ``login_s`` is how long a client may take to log in, ``product`` what the broker calls itself. With ``forgave`` it
     is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop. ``refused`` is
-    told, on the loop as well, why a client was refused without a word. AMQP 1.0 announces ``max_message_octets``.
+    told, on the loop as well, why a client was refused silently. AMQP 1.0 announces ``max_message_octets``.
     ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
@@ -79,7 +79,7 @@ class ReferenceBroker:
     # --- life
 
     def start(self) -> str:
-        """Listen; returns the URL. Raises OSError for an address that cannot be had."""
+        """Listen; returns the URL. Raises OSError for an address that is not available."""
         self._host().call(self._start())
         return self.url
 

@@ -19,7 +19,7 @@ class Watched(Protocol):
         """Send one."""
 
     def close_silent_peer(self) -> None:
-        """Nothing has come for too long."""
+        """Nothing has arrived for too long."""
 
     def end_socket(self) -> None:
         """End the socket."""
@@ -31,7 +31,7 @@ def _now_s() -> float:
 
 
 class SignsOfLife:
-    """The clock of one connection; it stands still until it is begun, and for ever where a protocol has none."""
+    """The clock of one connection; it stands still until it is begun, and forever where a protocol has none."""
 
     def __init__(self) -> None:
         self._received_at_s = self._sent_at_s = self._due_at_s = 0.0
@@ -58,7 +58,7 @@ class SignsOfLife:
             self._timer = None
 
     def received(self) -> None:
-        """A sign of life has come."""
+        """A sign of life has arrived."""
         self._received_at_s = _now_s()
 
     def sent(self) -> None:
@@ -71,7 +71,7 @@ class SignsOfLife:
 
     def _look(self) -> None:
         now_s = _now_s()
-        # While the broker itself was held up, on a busy machine, it has read nothing: that time is nobody's silence.
+        # While the broker itself was held up, on a busy machine, it has read nothing: that time is no one's silence.
         self._received_at_s = min(now_s, self._received_at_s + now_s - self._due_at_s)
         self._again()
         self.check_silence(now_s - self._received_at_s, now_s - self._sent_at_s)

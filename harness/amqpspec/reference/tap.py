@@ -24,7 +24,7 @@ _AHEAD_OCTETS = 1 << 20
 _UNREAD_OCTETS = 16 << 20
 """More than a kernel keeps of a connection."""
 _LOGIN_OCTETS = 64 << 10
-"""Within so many octets a client has opened its place; who has not is asked no more (each time all is read)."""
+"""Within this many octets a client has opened its place; who has not is asked no more (each time all is read)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Manners:
     room: Room = field(default_factory=Room)
 
     def of_place(self, talk: Talk) -> Hostility | None:
-        """What the place that the client opened brings; None where it brings nothing, or is not known yet."""
+        """What the place that the client opened brings; None if it brings nothing, or is not known yet."""
         if not self.by_place or talk.kept_octets > _LOGIN_OCTETS:
             return None
         found = self.by_place.get(self.reading.place(talk) or "")
@@ -55,7 +55,7 @@ def tapped(recorder: Recorder, manners: Manners) -> Callable[[asyncio.Protocol],
 
 
 class Tap(asyncio.Protocol):
-    """One connection: stands before the broker's end of it."""
+    """One connection: precedes the broker's end of it."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class WayOut:
         self._is_paused = True
 
     def resume(self) -> None:
-        """The client has caught up: go on with what is under way."""
+        """The client has caught up: continue with what is under way."""
         self._is_paused = False
         self._do()
 
@@ -201,11 +201,11 @@ class WayOut:
             asyncio.get_running_loop().call_soon(self._do)
 
     def _step(self, doing: Iterator[bytes | Act]) -> bytes | Act | None:
-        """The next step; None behind the last one, or where there is none because the deed itself fails."""
+        """The next step; None after the last one, or if there is none because the deed itself fails."""
         try:
             return next(doing, None)
         except Exception as error:
-            # Nobody above knows of deeds; who judges the connection has to.
+            # No one above knows of deeds; who judges the connection has to.
             self._tap.talk.amiss = f"{type(error).__name__}: {error}"
             return None
 
@@ -250,7 +250,7 @@ def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
 
 
 def _steps(deed: Deed, frame: bytes) -> Iterator[bytes | Act]:
-    """What a deed puts in the place of a frame; nothing is made of it before the first step is asked for."""
+    """What a deed puts in the place of a frame; nothing is made of it before the first step is requested."""
     yield from deed(frame)
 
 
@@ -265,7 +265,7 @@ class _Tapped:
         self._tap, self._way_out, self.write = tap, way_out, way_out.write
 
     def write_eof(self) -> None:
-        """The broker has said all: what a hostility still has under way is not sent behind its FIN."""
+        """The broker has said all: what a hostility still has under way is not sent after its FIN."""
         if not self._tap.is_mute:
             self._leave()
             self._tap.transport.write_eof()

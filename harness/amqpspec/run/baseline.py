@@ -178,9 +178,9 @@ def _texts(where: str, item: Mapping[str, Any], key: str) -> tuple[str, ...]:
 def apply(
     rows: Iterable[CaseRow], baseline: Baseline | None, today: date, unasked: Collection[str] = ()
 ) -> tuple[list[CaseRow], list[dict[str, str]]]:
-    """Mark known and unexpected deviations; gives the rows and the stale entries (case, reason).
+    """Mark known and unexpected deviations; returns the rows and the stale entries (case, reason).
 
-    Of cases that nobody asked for (``unasked``), or that did not come to run, nothing is said.
+    Of cases that no one asked for (``unasked``), or that did not come to run, nothing is said.
     """
     entries = baseline.entries if baseline else ()
     used: set[Entry] = set()
@@ -199,7 +199,7 @@ def apply(
 
 
 def deviates(row: CaseRow) -> bool:
-    """Whether a row is of a kind that a baseline may list; what our configuration lacks says nothing of the target."""
+    """Whether a baseline may list a row of this kind; what our configuration lacks reveals nothing about the target."""
     return row.verdict in DEVIATIONS and not row.is_blocked_by_configuration
 
 

@@ -1,7 +1,7 @@
 """Baselines written from runs: what each deviation looked like, and the reasons that people gave before.
 
 Knows: rows, entries of a baseline file as data. Must not know: run folders, command lines.
-An entry holds the refusal where there was one; else the text, in which what differs from run to run is a star.
+An entry holds the refusal if there was one; else the text, in which what differs from run to run is a star.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """What is written of a deviation that nobody has looked into yet."""
+    """What is written of a deviation that no one has looked into yet."""
 
     reason: str
     link: str

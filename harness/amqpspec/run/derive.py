@@ -37,7 +37,7 @@ _WORD = re.compile(r"[^\s(){}\[\],]+")
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What came of deriving one row: it ``follows``, or ``why`` says what does not, or why nothing can be said."""
+    """The result of deriving one row: it ``follows``, or ``why`` says what does not, or why nothing can be said."""
 
     case: str
     follows: bool
@@ -112,7 +112,7 @@ def _derived(case: Case, row: CaseRow, lines: Sequence[Mapping[str, Any]]) -> Ca
 
 
 def _make_node(unmade: Mapping[str, str], context: Context, vhost: str, address: str) -> None:
-    """Nodes are there, but for those that the transcript says could not be made."""
+    """Nodes are there, except for those that the transcript says could not be made."""
     if address in unmade:
         raise MissingHook(unmade[address])
 

@@ -33,7 +33,7 @@ class Detected:
 def detect(target: Target, patience: float = 1.0) -> Detected:
     """The dialect to speak with a target that is given by its URL: its own, unless the target offers another one.
 
-    A target that says nothing, or speaks HTTP, is found out within three seconds, times ``patience``. Where there is no
+    A target that says nothing, or speaks HTTP, is detected within three seconds, times ``patience``. If there is no
     connection, or one that ends, nothing is told: the run then says what is wrong.
     """
     assert target.url is not None
@@ -77,7 +77,7 @@ def _is_undecided(octets: bytes) -> bool:
 
 
 def _answer(target: Target, patience: float) -> bytes | None:
-    """The first octets behind the header of its dialect, HTTP's where it answers to that only; None for silence."""
+    """The first octets after the header of its dialect, HTTP's where it answers to that only; None for silence."""
     assert target.url is not None
     endpoint = endpoint_of(target.url)
     stream = dial(endpoint)

@@ -29,7 +29,7 @@ class ProbeFailed(Exception):
 class Identity:
     """What a target announced, its round trip in seconds, and the optional parts that it lacks, with the reason.
 
-    ``note`` says what is worth knowing before the first verdict; empty where all is as ordered. ``nodes`` says how
+    ``note`` says what is worth knowing before the first verdict; empty if all is as ordered. ``nodes`` says how
     queues come about where the protocol cannot declare them.
     """
 

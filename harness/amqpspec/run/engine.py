@@ -99,7 +99,7 @@ class Engine:
         self.target_gone = ""
 
     def run(self, plan: Sequence[Planned]) -> bool:
-        """Run it all; True when it came to its end, False when it was stopped or the target is gone.
+        """Run it all; True when it finished, False when it was stopped or the target is gone.
 
         Raises JournalError.
         """
@@ -167,7 +167,7 @@ class Engine:
             suspects = [case for case in cases if case.id in batch.suspects]
             self._journal.void([case.id for case in suspects], f"the target died: {batch.died}")
             if self._world.live.restart is None:
-                # Nobody can say which of the suspects it died of: without a restart none of them is blamed.
+                # No one can say which of the suspects it died of: without a restart none of them is blamed.
                 self.target_gone = batch.died
                 waiting = [*suspects, *waiting]
                 continue
@@ -220,7 +220,7 @@ class Engine:
         return self._world.stop.is_set()
 
     def _probe_quietly(self) -> str:
-        """Why the target is not alive; empty where it is, tried twice.
+        """Why the target is not alive; empty if it is, tried twice.
 
         The second try is never hurried: a run may have little patience with answers, but a busy target is not dead.
         """
@@ -287,7 +287,7 @@ class Engine:
     def _execute(
         self, case: Case, attempt: int, world: World, look: Callable[[], str] = lambda: ""
     ) -> CaseRow | None:
-        """A case's row; None where the run is being stopped."""
+        """A case's row; None if the run is being stopped."""
         if world.stop.is_set():
             return None
         if self.target_gone:

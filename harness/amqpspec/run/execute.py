@@ -60,7 +60,7 @@ class World:
     token: str = field(default_factory=lambda: secrets.token_hex(3))
     """What tells this run's names from those of another with the same tag: a broker may keep its nodes."""
     nodes: Nodes | None = None
-    """How queues come about on the target, once it has told."""
+    """How queues are created on the target, once it has reported."""
     made: Made = field(default_factory=Made)
     """The nodes that this run has made on its target."""
 
@@ -101,7 +101,7 @@ class World:
         return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
 
     def _make_node(self, transcript: Transcript, context: Context, vhost: str, address: str) -> None:
-        """Make a node for a case where it does not come with a link; raises MissingHook where it cannot be made."""
+        """Make a node for a case where it does not come with a link; raises MissingHook if it cannot be made."""
         if not context.nodes.are_made:
             return
         self.made.add((vhost, address, "queue"))
@@ -115,7 +115,7 @@ class World:
 
     @contextmanager
     def aside(self, context: Context, vhost: str, budget_s: float = _ASIDE_S) -> Iterator[Context]:
-        """The same world in a virtual host, with streams of its own that nobody judges."""
+        """The same world in a virtual host, with streams of its own that no one judges."""
         streams = Streams(self.live.endpoint, NO_TRANSCRIPT, Budget(monotonic_s() + budget_s, self.stop))
         try:
             yield replace(context, dial=streams.dial, login=context.in_vhost(vhost))
@@ -124,7 +124,7 @@ class World:
 
 
 def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
-    """Run one case; raises Stopped where the run was stopped before there was a verdict.
+    """Run one case; raises Stopped if the run was stopped before there was a verdict.
 
     ``look`` says why the target is not alive any more, if so; it is asked before the case's connections are closed.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def is_like(text: str, pattern: str) -> bool:
-    """Whether the whole text is the pattern; each piece between stars is looked for once, behind the one before."""
+    """Whether the whole text is the pattern; each piece between stars is looked for once, after the one before."""
     first, *rest = pattern.split("*")
     if not rest:
         return text == pattern

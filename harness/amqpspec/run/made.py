@@ -72,7 +72,7 @@ class Notes:
     @contextmanager
     def noted(self, folder: Path) -> Iterator[None]:
         """A run is at work; it is forgotten at its end, unless it leaves nodes behind."""
-        # Where nothing can be noted, nobody else cleans up: no reason not to run.
+        # If nothing can be noted, no one else cleans up: no reason not to run.
         with suppress(OSError):
             self._note(folder)
         try:
@@ -94,7 +94,7 @@ class Notes:
 
     def forget(self, folder: Path) -> None:
         """Nothing of a run is left."""
-        with suppress(OSError):  # there was no place for notes, or somebody else's are there
+        with suppress(OSError):  # there was no place for notes, or someone else's are there
             self._place(folder).unlink(missing_ok=True)
             for empty in (self._folder, self._folder.parent, self._folder.parent.parent, self._top):
                 empty.rmdir()
@@ -116,7 +116,7 @@ def _place_of(target: str, state_dir: Path) -> Path:
 
 
 def _folder_in(note: Path) -> Path | None:
-    """The folder of which a note tells; None where its run took it back a moment ago, or it names none."""
+    """The folder of which a note tells; None if its run took it back a moment ago, or it names none."""
     try:
         folder = Path(note.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -125,7 +125,7 @@ def _folder_in(note: Path) -> Path | None:
 
 
 def _left_by(folder: Path) -> list[Node]:
-    """What the journal of a run says of nodes; nothing where there is none."""
+    """What the journal of a run says of nodes; nothing if there is none."""
     try:
         return read_nodes(folder)
     except JournalError:
@@ -133,5 +133,5 @@ def _left_by(folder: Path) -> list[Node]:
 
 
 def kept_by(journal: Journal) -> Made:
-    """A list that a run's journal keeps; it begins with what the run has left behind before it goes on."""
+    """A list that a run's journal keeps; it begins with what the run has left behind before it continues."""
     return Made(journal.node, journal.deleted, _left_by(journal.folder))

@@ -2,7 +2,7 @@
 
 Knows: what a case is given, how to bound it. Must not know: what a case does, transcripts, the engine.
 
-Every case meets a broker of its own. What waiting costs on sockets costs nothing here, so patience is a user's. Nobody
+Every case meets a broker of its own. What waiting costs on sockets costs nothing here, so patience is a user's. No one
 reads the words of these verdicts: what histories find is confirmed, and not made small.
 """
 

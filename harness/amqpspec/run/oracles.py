@@ -106,7 +106,7 @@ def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
 
 
 def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = "") -> Verdict:
-    """A breach that the target has to refuse or to pass over; ``effect`` tells what came of it, where anything did."""
+    """A breach that the target has to refuse or to pass over; ``effect`` tells the result, where anything did."""
     if reaction.refusal is not None or reaction.closing is not None:
         return judge_reaction(peer, reaction, row)
     expected = peer.claimed or f"no effect, or {_named(peer, row)}"

@@ -3,7 +3,7 @@
 Knows: pytest's hooks. Must not know: how cases run, where suites lie. Nothing of the harness is imported until a target
 is given: pytest loads this module in every project of an environment, whatever is tested there.
 pytest selects (-k, --lf, node ids), reports (--junitxml) and exits; the cases that it selected run concurrently as
-usual and each item waits for its own row. ``-x`` stops the rest. Under xdist each worker has a folder of its own, and
+usual and each item waits for its own row. ``-x`` stops the rest. Under xdist each worker has a separate folder, and
 runs a case when it is that one's turn.
 """
 
@@ -175,7 +175,7 @@ class CaseItem(pytest.Item):
 
 
 def _worker(config: pytest.Config) -> str:
-    """The name of this process among xdist's workers; empty where there are none."""
+    """The name of this process among xdist's workers; empty if there are none."""
     return str(getattr(config, "workerinput", {}).get("workerid", ""))
 
 

@@ -26,7 +26,7 @@ class Stopped(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """Until when a case may go on; ``stop`` ends every case of the run at once."""
+    """Until when a case may continue; ``stop`` ends every case of the run at once."""
 
     until_s: float
     stop: threading.Event = field(default_factory=threading.Event)

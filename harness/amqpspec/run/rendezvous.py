@@ -12,7 +12,7 @@ _LOOK_S = 0.2
 
 
 class Rendezvous:
-    """``arrive`` blocks until every member has arrived or left, then one of them acts, then all go on."""
+    """``arrive`` blocks until every member has arrived or left, then one of them acts, then all continue."""
 
     def __init__(self, members: int, act: Callable[[], None], stop: threading.Event) -> None:
         self._members, self._act, self._stop = members, act, stop

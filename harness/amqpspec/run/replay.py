@@ -1,9 +1,9 @@
 """Replay: a transcript's octets sent again, step by step, and what the target answers this time.
 
 Knows: the transcript's lines, streams. Must not know: cases, verdicts.
-Each connection of the transcript becomes a connection of its own. Before octets are sent, the replay waits until the
+Each connection of the transcript becomes a separate connection. Before octets are sent, the replay waits until the
 target has sent as many frames as it had at that point of the recording, or patience ends. Secrets are starred in a
-transcript; the login is built anew from the target's credentials.
+transcript; the login is built again from the target's credentials.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_transcript(path: Path) -> list[dict[str, Any]]:
 
 
 def replay(path: Path, live: Live, patience_s: float = 2.0) -> Iterator[Step]:
-    """Send it all again; gives a step for each stretch of octets that was sent, and one for the end.
+    """Send it all again; returns a step for each stretch of octets that was sent, and one for the end.
 
     What is spoken is what the transcript says, else the widest overlay of the target's dialect.
     """
@@ -123,7 +123,7 @@ def _dial(live: Live) -> AnyStream:
 
 
 def _settle(conn: _Conn, number: int, sent: str, recorded: list[str], patience_s: float) -> Step:
-    """Read until as many frames came as were recorded, or the stream or patience ends."""
+    """Read until as many frames arrived as were recorded, or the stream or patience ends."""
     seen: list[str] = []
     until_s = monotonic_s() + patience_s
     while len(seen) < len(recorded) and monotonic_s() < until_s and not conn.ended:

@@ -28,7 +28,7 @@ OWN_FILES = 64
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """So many cases at once; ``says`` what somebody who asked for more has to know, a line each."""
+    """This many cases at once; ``says`` what someone who asked for more has to know, a line each."""
 
     at_once: int
     says: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ def room_for(
     files: Callable[[int], int] | None = None,
     free_octets: Callable[[], int] = lambda: int(psutil.virtual_memory().available),
 ) -> Room:
-    """Room for so many cases at once, or for as many as the system lets be; ``files`` opens the way to so many."""
+    """Room for this many cases at once, or for as many as the system lets be; ``files`` opens the way to so many."""
     needed = wanted * FILES_OF_A_CASE + OWN_FILES
     most = (files or most_files)(needed)
     at_once = wanted if most >= needed else max(1, (most - OWN_FILES) // FILES_OF_A_CASE)

@@ -56,7 +56,7 @@ class Script:
         self.take("restart")
 
     def finish(self) -> None:
-        """The case has ended; raises Diverged where the transcript goes on, or where a divergence was swallowed."""
+        """The case has ended; raises Diverged if the transcript continues, or where a divergence was swallowed."""
         if self.diverged is not None:
             raise self.diverged
         if self._at < len(self._events):
@@ -77,7 +77,7 @@ class Script:
         return event
 
     def now(self) -> float:
-        """What the case was told of the time, in seconds; raises Diverged where that lies not between two events."""
+        """What the case was told of the time, in seconds; raises Diverged if that lies not between two events."""
         told = self._clocks[self._at]
         if told:
             now_s = float(told.popleft()) / 1e9
@@ -90,7 +90,7 @@ class Script:
         return self.clock_s
 
     def peek(self) -> Line:
-        """The next event, or an empty one behind the last."""
+        """The next event, or an empty one after the last."""
         return self._events[self._at] if self._at < len(self._events) else {}
 
     def fail(self, expected: str, event: Line) -> NoReturn:
@@ -125,7 +125,7 @@ class ScriptedStream:
         return True
 
     def receive(self, until_s: float) -> bytes:
-        """What arrived next, or nothing where the transcript waited as long in vain."""
+        """What arrived next, or nothing if the transcript waited as long without success."""
         if self._end is not None:
             raise StreamEnded(self._end)
         event = self._script.take("octets", "quiet", "end", conn=self._conn)
@@ -165,7 +165,7 @@ class ScriptedStream:
 
 
 def _events(lines: Sequence[Line]) -> tuple[list[Line], list[deque[int]]]:
-    """The events up to the verdict, and what the clock said before each of them and behind the last."""
+    """The events up to the verdict, and what the clock said before each of them and after the last."""
     events: list[Line] = []
     clocks: list[deque[int]] = [deque()]
     for line in lines:

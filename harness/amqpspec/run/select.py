@@ -73,7 +73,7 @@ def expand(patterns: Iterable[str]) -> Iterable[str]:
 
 
 def _named(cases: Mapping[str, Case], pattern: str) -> list[str]:
-    """Cases whose id matches; where none does, those of a module; where there is none, those that cover a row."""
+    """Cases whose id matches; if none does, those of a module; if there is none, those that cover a row."""
     by: tuple[Callable[[Case], Iterable[str]], ...] = (
         lambda case: (case.id,),
         lambda case: (case.suite,),

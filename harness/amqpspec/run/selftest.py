@@ -92,7 +92,7 @@ def selftest(
 ) -> Matrix:
     """Run it all; evidence stays below ``folder``.
 
-    ``late_s`` is how long what the brokers say by themselves comes behind its cause: no verdict may hang on that.
+    ``late_s`` is how long what the brokers say by themselves comes after its cause: no verdict may hang on that.
     """
     suite = load_suite(dialect)
     run = partial(_run, dialect, late_s=late_s)
@@ -123,7 +123,7 @@ def selftest(
 
 
 def is_kill(clean: CaseRow, row: CaseRow) -> bool:
-    """Whether a fault shows: another verdict, or another way, than where nothing is broken."""
+    """Whether a fault shows: another verdict, or another way, than if nothing is broken."""
     if row.verdict not in _KILLING or clean.verdict not in GREEN:
         return False
     if row.verdict is Outcome.OBSERVED:

@@ -55,7 +55,7 @@ def _is_at_work(folder: Path) -> bool:
 
 
 def _delete(world: World, nodes: Sequence[Node]) -> list[Node]:
-    """Delete what can be deleted, one virtual host after the other; gives it."""
+    """Delete what can be deleted, one virtual host after the other; returns it."""
     streams = Streams(world.live.endpoint, NO_TRANSCRIPT, Budget(monotonic_s() + _BUDGET_S))
     context = world.context("sweep", streams)
     by_address = replace(context, nodes=replace(context.nodes, address="{name}"))

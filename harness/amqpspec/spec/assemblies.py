@@ -118,7 +118,7 @@ class PackedField:
 class Struct:
     """A compound type: [size] [class code, struct code] [packing flags] fields.
 
-    ``size_octets`` and ``pack_octets`` are the lengths of size and flags, zero where there are none. ``code`` is the
+    ``size_octets`` and ``pack_octets`` are the lengths of size and flags, zero if there are none. ``code`` is the
     class code and the struct code. The first field has the lowest bit of the first octet of flags.
     """
 
@@ -185,7 +185,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Command(Control):
-    """One command: numbered, executed in order and once; ``result`` is the struct that comes back for it."""
+    """One command: numbered, executed in order and once; ``result`` is the struct that returns for it."""
 
     result: str = ""
     segments: Segments | None = None
@@ -307,7 +307,7 @@ class AssemblyDialect(Dialect):
         return {t.code: t for t in self.types if t.code is not None}
 
     def form(self, code: int) -> tuple[Category, int] | None:
-        """Category and width that a type code stands for, known or not; None where the code is reserved."""
+        """Category and width that a type code stands for, known or not; None if the code is reserved."""
         found = next((r for r in self.code_ranges if r.first <= code <= r.last), None)
         return (found.category, found.width_octets) if found else None
 
@@ -358,9 +358,9 @@ class AssemblyDialect(Dialect):
         return name
 
     def choices(self, name: str) -> tuple[Choice, ...]:
-        """The permitted values of a domain; none where it takes all that its type takes."""
+        """The permitted values of a domain; none if it takes all that its type takes."""
         return self.domains[name].choices if name in self.domains else ()
 
     def element(self, field: PackedField) -> str:
-        """What the array in a field holds, or nothing where it is none."""
+        """What the array in a field holds, or nothing if it is none."""
         return field.element or (self.domains[field.type].element if field.type in self.domains else "")

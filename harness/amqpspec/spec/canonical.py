@@ -14,7 +14,7 @@ from typing import Any
 
 _HASHED = "hashed"
 APART = MappingProxyType({_HASHED: False})
-"""Metadata of a field that says nothing of octets: it is left out, so that ids of inputs outlive its changes."""
+"""Metadata of a field that reveals nothing about octets: it is left out, so that ids of inputs outlive its changes."""
 
 
 def canonical(value: Any) -> str:

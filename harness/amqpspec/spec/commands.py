@@ -28,7 +28,7 @@ class Tier(StrEnum):
 
 
 class Payload(StrEnum):
-    """What stands behind a command, outside its frame, in as many octets as ``fragment-size`` says."""
+    """What follows a command, outside its frame, in as many octets as ``fragment-size`` says."""
 
     NONE = "none"
     FRAGMENT = "fragment"
@@ -115,7 +115,7 @@ class Command:
 
     @property
     def confirmed_by(self) -> str:
-        """The command that confirms this one where its confirm-tag asks for it; empty where it has none."""
+        """The command that confirms this one where its confirm-tag asks for it; empty if it has none."""
         asks = any(field.name == CONFIRM_TAG for field in self.fields)
         reply = f"{self.tier}.reply"
         return reply if asks and self.name != reply else ""

@@ -22,7 +22,7 @@ from amqpspec.spec.requirements import Ledger, read_ledgers
 
 _ENTRIES = "amqpspec.dialects"
 Part = Callable[[], object] | None
-"""Loads one part of a dialect; None where the dialect has none. The layer that uses it states its type."""
+"""Loads one part of a dialect; None if the dialect has none. The layer that uses it states its type."""
 
 
 class UnknownDialectError(KeyError):
@@ -53,9 +53,9 @@ class Entry:
     dissected: bool = True
     """Whether Wireshark reads it on AMQP's port; it would take one that it cannot read for another dialect."""
     clients_of: str = ""
-    """The dialect whose clients its ledger binds and its suite judges; empty where they are about brokers."""
+    """The dialect whose clients its ledger binds and its suite judges; empty if they are about brokers."""
     finished: bool = True
-    """Whether its suite covers its ledger: until then it can be run by name, and is certified by nobody."""
+    """Whether its suite covers its ledger: until then it can be run by name, and is certified by no one."""
     driver: Part = None
     """``amqpspec.run.driver.Driver``: peer, probe, evidence."""
     reference: Part = None
@@ -122,7 +122,7 @@ def parts_of(dialect_id: str) -> tuple[str, ...]:
 
 
 def deployed_as(dialect_id: str) -> str | None:
-    """The dialect in which brokers in use answer another one's protocol header, where that is so."""
+    """The dialect in which brokers in use answer another one's protocol header, if that is so."""
     return entry_of(dialect_id).deployed_as or None
 
 
@@ -154,7 +154,7 @@ def client_dialects() -> tuple[str, ...]:
 
 
 def client_dialect(dialect_id: str) -> str:
-    """The dialect under which clients of a dialect are judged; raises UnknownDialectError where there is none."""
+    """The dialect under which clients of a dialect are judged; raises UnknownDialectError if there is none."""
     found = dialect_id if dialect_id in client_dialects() else f"{dialect_id}-clients"
     return entry_of(found).id
 

@@ -18,7 +18,7 @@ class Counts(StrEnum):
     PAYLOAD = "payload"
     """What lies between header and end octet."""
     REST = "rest"
-    """Everything behind the size itself, the end octet included."""
+    """Everything after the size itself, the end octet included."""
     FRAME = "frame"
     """The whole frame, from the first octet of its header."""
 
@@ -28,7 +28,7 @@ class Greeting:
     """The octets by which a peer says what it speaks, before the first frame: how they begin, how many they are.
 
     ``anywhere``: it may stand wherever a frame could begin, not at the start of a stream only. ``decisive``: no frame
-    begins with its first octet, so that what goes on differently is a broken greeting and not a frame.
+    begins with its first octet, so that what continues differently is a broken greeting and not a frame.
     """
 
     magic: bytes = b"AMQP"
@@ -38,7 +38,7 @@ class Greeting:
 
 
 class Layout:
-    """A frame: header fields as ``(name, width in octets)`` in order, the payload, the end octet where there is one.
+    """A frame: header fields as ``(name, width in octets)`` in order, the payload, the end octet if there is one.
 
     One field is ``size``, which ``counts`` says what it counts. Where every bit of it is set and
     ``long_size_octets`` is not 0, a size of that many octets follows it. A field ``doff`` says in words of
@@ -94,12 +94,12 @@ class Layout:
 
     @cached_property
     def escape(self) -> int | None:
-        """The short size that says that the long one follows; None where there is no such form."""
+        """The short size that says that the long one follows; None if there is no such form."""
         return (1 << 8 * self.size_octets) - 1 if self.long_size_octets else None
 
     @cached_property
     def min_doff(self) -> int:
-        """The data offset of a frame whose payload follows its header; 0 where a header has no such field."""
+        """The data offset of a frame whose payload follows its header; 0 if a header has no such field."""
         return self.header_octets // self.doff_word_octets if self.doff_word_octets else 0
 
     @cached_property

@@ -177,7 +177,7 @@ _TABLE_TAGS = (
     TypeTag("x", "byte-array", "bytes"),
 )
 
-# After each of these, the server goes on with connection.start instead of answering with a header of its own.
+# After each of these, the server continues with connection.start instead of answering with a header of its own.
 _ACCEPTED_HEADERS = (
     BASE.protocol_header,
     b"AMQP\x01\x01\x00\x09",

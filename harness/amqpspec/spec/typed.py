@@ -213,7 +213,7 @@ class TypedDialect(Dialect):
         return "list" if name in self.composites else name
 
     def choices(self, name: str) -> tuple[Choice, ...]:
-        """The permitted values of a type or of what it narrows; none where it takes all."""
+        """The permitted values of a type or of what it narrows; none if it takes all."""
         while name in self.restricted:
             if self.restricted[name].choices:
                 return self.restricted[name].choices
@@ -221,7 +221,7 @@ class TypedDialect(Dialect):
         return ()
 
     def keys(self, name: str) -> tuple[str, ...]:
-        """The types that keys of a map type may have; none where it takes all."""
+        """The types that keys of a map type may have; none if it takes all."""
         while name in self.restricted:
             if self.restricted[name].keys:
                 return self.restricted[name].keys
@@ -229,7 +229,7 @@ class TypedDialect(Dialect):
         return ()
 
     def default(self, field: TypedField) -> bool | int | str | None:
-        """A field's default as a value, None where it has none."""
+        """A field's default as a value, None if it has none."""
         if field.default is None:
             return None
         named = {c.name: c.value for c in self.choices(field.type)}

@@ -36,9 +36,9 @@ class Target:
     ``not_supported`` maps optional parts of the protocol to the reason that the target's vendor gives, ``supported``
     those that it has without announcing them in the usual place;
     ``ending_s`` is how long it may take to end a connection that it refuses; ``patience`` scales every wait, and
-    ``connections`` is how many cases it stands at once, where the user does not say. A ``fresh`` one is restarted after
-    each case. ``nodes`` says how the queues of AMQP 1.0 come about, where their target does not tell;
-    ``memory_limit_mib`` is the limit under which a known broker has to run, where there is one.
+    ``connections`` is how many cases it tolerates at once, where the user does not say. A ``fresh`` one is restarted
+    after each case. ``nodes`` says how the queues of AMQP 1.0 come about, where their target does not tell;
+    ``memory_limit_mib`` is the limit under which a known broker has to run, if there is one.
     """
 
     name: str
@@ -117,7 +117,7 @@ def read_targets(path: Path, wanted: str = "") -> dict[str, Target]:
 
 
 def yaml_complaint(error: Exception) -> str:
-    """Where a file is no YAML, and why: one line, to be put behind the file's name."""
+    """Where a file is no YAML, and why: one line, to be put after the file's name."""
     problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
     if problem is None or mark is None:
         return f": not YAML: {' '.join(str(error).split())}"
@@ -266,7 +266,7 @@ def _path(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
 
 
 def _baseline(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
-    """A baseline lies beside the file, or comes with the tool, from a checkout as from a wheel."""
+    """A baseline is beside the file, or comes with the tool, from a checkout as from a wheel."""
     named = reader.expanded(node, key)
     beside, *packaged = (place / named for place in (folder, *map(Path, amqpspec.__path__)))
     return {"baseline": next(filter(Path.exists, (beside, *packaged)), beside)}

@@ -36,7 +36,7 @@ class TargetError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A running target; ``revive`` restarts one that answers nobody any more; where it is None, ``restart`` does."""
+    """A running target; ``revive`` restarts one that answers no one any more; if it is None, ``restart`` does."""
 
     target: Target
     url: AmqpUrl
@@ -56,7 +56,7 @@ class Live:
 
     @property
     def nodes(self) -> Nodes:
-        """How queues come about as far as the configuration says."""
+        """How queues are created as far as the configuration says."""
         target, hooks = self.target, self.target.hooks
         known = {key: text for key in ("address", "hostname") if (text := getattr(target, key))}
         way = "hooks" if "make-node" in hooks else target.nodes
@@ -192,7 +192,7 @@ def _configured(target: Target) -> Live:
 
 
 def run_hook(name: str, command: str, **facts: str) -> None:
-    """Run one shell hook of targets.yaml; raises TargetError where it fails or hangs.
+    """Run one shell hook of targets.yaml; raises TargetError if it fails or hangs.
 
     ``facts`` are what it finds in its environment, as ``AMQPSPEC_NAME``.
     """

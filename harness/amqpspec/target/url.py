@@ -33,7 +33,7 @@ class UrlError(ValueError):
 class AmqpUrl:
     """A parsed URL; ``query`` holds the parameters of RabbitMQ's URI query convention.
 
-    ``path`` is that of the WebSocket which carries the octets, empty where none does.
+    ``path`` is that of the WebSocket which carries the octets, empty if none does.
     """
 
     host: str

@@ -5,7 +5,7 @@ Knows: scapy's TCP/IP, the ports by which Wireshark finds AMQP. Must not know: w
 The harness sees octets, not packets, so the packets are made up: a handshake when a connection is first seen, then
 each segment in its place with sequence numbers that fit. In the capture every target listens on 5672, where
 Wireshark expects AMQP, or on a port where it expects nothing; where it really was, the comment of each connection's
-first packet says. There is no FIN or RST: how a connection ended stands in the transcript.
+first packet says. There is no FIN or RST: how a connection ended is in the transcript.
 """
 
 from __future__ import annotations

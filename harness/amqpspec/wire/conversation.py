@@ -1,7 +1,7 @@
 """What one client and the server said to each other on one connection: octets as they passed, and frames in order.
 
 Knows: senders, times, places, how a connection ended. Must not know: sockets, any dialect, verdicts.
-The order is the server's: what it had written before it read something stands before it.
+The order is the server's: what it had written before it read something precedes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Room:
     left_octets: int = 512 << 20
 
     def take(self, octets: int) -> bool:
-        """Whether there is room for so many more; then they are taken."""
+        """Whether there is room for this many more; then they are taken."""
         if octets > self.left_octets:
             return False
         self.left_octets -= octets
@@ -50,7 +50,7 @@ class Talk:
     """One connection as octets; ``local`` is the server's end of it, ``remote`` the client's.
 
     ``ended`` says how the client's side ended (``FIN``, ``RST``; empty while it is open), ``ended_ns`` when.
-    ``hostile_ns`` is when the server began to misbehave, None where it did not; ``is_silenced``: it said nothing more.
+    ``hostile_ns`` is when the server began to misbehave, None if it did not; ``is_silenced``: it said nothing more.
     ``is_left``: the server ended its side before the client did. ``is_cut``: what came later is not kept, or is lost.
     ``amiss`` says why our own server could not misbehave as it should have.
     """
@@ -106,7 +106,7 @@ class Said:
 
     @property
     def text(self) -> str:
-        """What it says, in one line; made only where somebody reads it."""
+        """What it says, in one line; made only if someone reads it."""
         return self.describe()
 
     @property

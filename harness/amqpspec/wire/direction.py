@@ -40,7 +40,7 @@ class FrameDecoder(Generic[F]):
     """A direction whose frames a ``Reader`` cuts; a family says how they are described and where their secrets stand.
 
     Octets are starred frame by frame. What is not a whole frame yet is starred as far as it is understood. Where
-    framing is lost in the midst of a secret, all that follows is hidden: nobody can say where the secret ends.
+    framing is lost in the middle of a secret, all that follows is hidden: no one can say where the secret ends.
     """
 
     def __init__(self, reader: Reader[F]) -> None:

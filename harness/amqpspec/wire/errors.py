@@ -13,9 +13,9 @@ _SHOWN = 60
 
 
 class Kind(StrEnum):
-    """What is wrong, where somebody acts on it; a sentence is for people only.
+    """What is wrong, if someone acts on it; a sentence is for people only.
 
-    ``TRAILING``: octets behind the last field; ``TAG``: a type tag that the tables do not have; ``BODY``: a value that
+    ``TRAILING``: octets after the last field; ``TAG``: a type tag that the tables do not have; ``BODY``: a value that
     is none of the composites that can stand there; ``BOUND``: legal, but more than the reader keeps; ``MANDATORY``: a
     field that has to be there is not; ``COUNT``: more fields than there are; ``SYMBOL_KEY``: a key that is no symbol,
     where all keys are symbols; ``TEXT``: octets that are no UTF-8; ``UNKNOWN``: a method that the tables do not have;

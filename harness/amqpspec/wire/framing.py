@@ -76,7 +76,7 @@ def _widths(layout: Layout, header: tuple[tuple[str, int], ...]) -> str:
 
 
 def frame_octets(layout: Layout, octets: bytes) -> int | None:
-    """How long the frame is that octets begin; None where that has not come yet, or cannot be."""
+    """How long the frame is that octets begin; None if that has not come yet, or cannot be."""
     at, width = layout.offset_of("size"), layout.size_octets
     size, uncounted = int.from_bytes(octets[at : at + width], "big"), layout.uncounted_octets
     if size == layout.escape:
@@ -122,7 +122,7 @@ class Reader(Generic[F]):
         self.offset = 0
 
     def _frame(self, values: tuple[int, ...], start: int, begin: int, end: int) -> F:
-        """A frame from its header's values; it lies in the buffer from ``start``, its payload from ``begin``."""
+        """A frame from its header's values; it is in the buffer from ``start``, its payload from ``begin``."""
         raise NotImplementedError
 
     @property
@@ -196,7 +196,7 @@ class Reader(Generic[F]):
         return frame
 
     def take(self, octets: int) -> bytes | None:
-        """So many octets that stand between frames, as a frame announced them; None until all of them have come."""
+        """The octets between frames, as many as a frame announced; None until all of them have arrived."""
         if self.pending_octets < octets:
             return None
         taken = bytes(self._buffer[self._start : self._start + octets])
@@ -227,7 +227,7 @@ class Reader(Generic[F]):
     # --- greetings
 
     def _is_greeting(self) -> bool:
-        """Whether what has come can be a protocol header; raises WireError where it can be nothing else and is none."""
+        """Whether what has arrived can be a protocol header; raises WireError if it can be nothing else and is none."""
         greeting = self.layout.greeting
         begins = self._buffer[self._start : self._start + len(greeting.magic)]
         if greeting.magic.startswith(begins):

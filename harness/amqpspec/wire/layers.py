@@ -24,7 +24,7 @@ Body = Callable[[bytes, Any], Any]
 
 
 class Behind(NamedTuple):
-    """What stands behind a frame and outside of it: a field, and how many octets the frame says there are."""
+    """What follows a frame and outside of it: a field, and how many octets the frame says there are."""
 
     field: Any
     octets: Callable[[Any], int]
@@ -48,7 +48,7 @@ class Layers:
         self.stream = _stream(f"{title}Stream", layout, self.frame, self.protocol_header, whole)
 
     def bind(self, *ports: int) -> None:
-        """Dissect TCP segments from and to these ports as streams of this dialect, 5672 where none is given."""
+        """Dissect TCP segments from and to these ports as streams of this dialect, 5672 if none is given."""
         from scapy.layers.inet import TCP
         from scapy.packet import bind_layers
 
@@ -140,7 +140,7 @@ def _greeting(layout: Layout, octets: bytes) -> Iterator[Any]:
 
 
 def _whole_octets(layout: Layout, frame: Any, behind: Behind | None) -> Callable[[bytes], int | None]:
-    """How long a frame is together with what stands behind it; None where that cannot be said."""
+    """How long a frame is together with what follows it; None if that cannot be said."""
 
     def whole(octets: bytes) -> int | None:
         size = frame_octets(layout, octets)
@@ -225,7 +225,7 @@ def python_name(key: str, taken: Collection[str] = ()) -> str:
 
 
 def built(value: Any) -> bytes:
-    """The octets of a layer, none where there is none."""
+    """The octets of a layer, none if there is none."""
     return b"" if value is None else bytes(value)
 
 
@@ -235,7 +235,7 @@ def length(name: str, fmt: str, of: str, more: int = 0) -> Any:
 
 
 def items(name: str, layer: Callable[[bytes], Any], octets: Callable[[Any], int]) -> Any:
-    """Layers one after the other, as many as fit into so many octets."""
+    """Layers one after the other, as many as fit into this many octets."""
     return scapy().PacketListField(
         name, [], lambda left, _parent=None: layer(left)(left), length_from=octets, max_count=MAX_ITEMS
     )

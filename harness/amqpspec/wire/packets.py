@@ -23,7 +23,7 @@ class CaptureError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """One segment; behind its octets so many more were sent that were not captured."""
+    """One segment; after its octets so many more were sent that were not captured."""
 
     source: Address
     target: Address
@@ -72,7 +72,7 @@ def _segment(packet: Any) -> Iterator[Packet]:
 
 
 def _announced_octets(ip: Any, tcp: Any) -> int | None:
-    """How many octets the headers announce; None where they do not say (offloaded segments)."""
+    """How many octets the headers announce; None if they do not say (offloaded segments)."""
     header_octets = 4 * (tcp.dataofs or 5)
     if ip.name == "IPv6":
         return ip.plen - header_octets if ip.plen else None

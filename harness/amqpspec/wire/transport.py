@@ -26,7 +26,7 @@ class StreamEnded(Exception):
 
 
 class Transport(Protocol):
-    """One connection to the target. Sending never raises: a dead write side is told by ``send`` and by reading."""
+    """One connection to the target. Sending never raises: a dead write side is reported by ``send`` and by reading."""
 
     def send(self, octets: bytes) -> bool:
         """Send all octets, taking in what arrives meanwhile; False when the write side is dead or stuck."""
@@ -35,7 +35,7 @@ class Transport(Protocol):
     def receive(self, until_s: float) -> bytes:
         """What arrived, or ``b""`` when the clock passed ``until_s``; raises StreamEnded.
 
-        The cause of a StreamEnded says why, where something told. Raises WireError where what carries the octets breaks
+        The cause of a StreamEnded says why, where something told. Raises WireError if what carries the octets breaks
         its own rules, such as a WebSocket's, and nothing more can be read.
         """
         ...

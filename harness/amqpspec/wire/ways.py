@@ -47,7 +47,7 @@ def read_conversation(talk: Talk, reader: Callable[[str], Reader[F]], read: Read
 class FrameCutter(Generic[F]):
     """Cuts what a server writes into frames; see ``amqpspec.wire.conversation.Cutter``.
 
-    ``unit`` gives the name and the octets of what a frame or a protocol header completes, None where it completes
+    ``unit`` gives the name and the octets of what a frame or a protocol header completes, None if it completes
     nothing. Our own broker writes nothing that cannot be cut.
     """
 

@@ -40,7 +40,7 @@ class WebSocket:
     """
 
     def __init__(self, authority: str, path: str) -> None:
-        """``authority`` is host and port, ``path`` what HTTP asks for; raises UnicodeError where there is no host."""
+        """``authority`` is host and port, ``path`` what HTTP asks for; raises UnicodeError if there is no host."""
         self._handshake = H11Handshake(ConnectionType.CLIENT)
         self.hello = self._handshake.send(Request(host=authority, target=path, subprotocols=[SUBPROTOCOL]))
         self._connection: Connection | None = None
@@ -77,7 +77,7 @@ class WebSocket:
         return b"".join(self._connection.send(BytesMessage(data=part)) for part in parts)
 
     def bye(self) -> bytes:
-        """Our close, or our answer to the server's; empty where it has been sent."""
+        """Our close, or our answer to the server's; empty if it has been sent."""
         open_for_it = (ConnectionState.OPEN, ConnectionState.REMOTE_CLOSING)
         if self._connection is None or self._connection.state not in open_for_it:
             return b""
@@ -87,7 +87,7 @@ class WebSocket:
     # --- the handshake
 
     def unanswered(self, actual: str) -> WireError:
-        """What is wrong where the answer does not come, or not whole."""
+        """What is wrong where the answer does not arrive, or not whole."""
         return _unagreed(f"{actual} behind {shown(self._begun)}" if self._begun else actual)
 
     def _shake(self, octets: bytes) -> None:

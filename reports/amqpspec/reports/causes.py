@@ -2,9 +2,9 @@
 
 Knows: rows, the facts that they rest on. Must not know: any document format.
 
-A baseline's reason is a cause that somebody looked into. Else it is the first refusal of the conversation, for what the
+A baseline's reason is a cause that someone looked into. Else it is the first refusal of the conversation, for what the
 target refused then, it did not do later; else what was observed, with names, texts and numbers left out, of cases whose
-requirements stand in the same part of the ledger.
+requirements are in the same part of the ledger.
 """
 
 from __future__ import annotations
@@ -63,5 +63,5 @@ def _cause(case: CaseRow) -> tuple[str, str]:
 
 
 def said(refusal: Refusal) -> str:
-    """``channel 404``; a connection that ended without a word is ``socket``."""
+    """``channel 404``; a connection that ended silently is ``socket``."""
     return f"{refusal.scope} {'' if refusal.code is None else refusal.code}".strip()

@@ -1,7 +1,7 @@
 """Checksums of a run's folder, so that a flipped bit is reported with the name of its file.
 
 Knows: the files that verdicts rest on, the file that keeps their checksums. Must not know: what is in any of them.
-``SHA256SUMS`` is written when a run has come to its end; its lines are those of ``sha256sum``, which reads it, too. A
+``SHA256SUMS`` is written when a run has finished; its lines are those of ``sha256sum``, which reads it, too. A
 folder without it is one of an older run, or of one that has not ended. Transcripts may have been deleted, to save room.
 """
 
@@ -37,7 +37,7 @@ def sha256_of(path: Path) -> str:
 
 
 def write_sums(folder: Path) -> None:
-    """Keep the checksums of a run that has come to its end; raises ReportError and OSError."""
+    """Keep the checksums of a run that has finished; raises ReportError and OSError."""
     with atomic_text(folder / SUMS) as file:
         file.writelines(f"{sha256_of(folder / name)}  {name}\n" for name in evidence_files(folder))
 
@@ -61,7 +61,7 @@ def load_intact(path: Path) -> LoadedRun:
 
 
 def _sums(path: Path) -> Mapping[str, str]:
-    """The checksums by name, none where there is no such file; raises ReportError."""
+    """The checksums by name, none if there is no such file; raises ReportError."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

@@ -37,7 +37,7 @@ WORSE = (Kind.REGRESSED, Kind.NEW_FAILURE, Kind.LOST, Kind.FLAKY)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One case before and after; None where it is in one run only."""
+    """One case before and after; None if it is in one run only."""
 
     kind: Kind
     case: str

@@ -55,7 +55,7 @@ def _test(run: LoadedRun, case: CaseRow) -> dict[str, Any]:
 
 
 def _status(run: LoadedRun, case: CaseRow) -> str:
-    """A known deviation is skipped, as in JUnit; what nobody could decide is neither passed nor failed."""
+    """A known deviation is skipped, as in JUnit; what no one could decide is neither passed nor failed."""
     if case.is_known or case.verdict in _UNRUN:
         return "skipped"
     if is_deviation(case, run.meta.strict):

@@ -19,7 +19,7 @@ RESULTS = "results.json"
 
 
 class ReportError(ValueError):
-    """What was asked for is not a readable run; the text is one line that names the file."""
+    """What was requested is not a readable run; the text is one line that names the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def summary(run: LoadedRun, limit: int = LIMIT) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it stands, on one line; nobody is mentioned by an ``@`` in it."""
+    """Text that Markdown shows as it stands, on one line; no one is mentioned by an ``@`` in it."""
     return _SPECIAL.sub(r"\\\1", one_line(text, _TEXT_LIMIT)).replace("@", "&#64;")
 
 

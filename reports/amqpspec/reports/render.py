@@ -17,7 +17,7 @@ from amqpspec.reports.run_sarif import write_run_sarif
 
 
 def render_all(run: LoadedRun, embed: Evidence = Evidence.SAMPLE) -> dict[str, Path]:
-    """Write every report of a run beside its ``results.json``, each atomically; gives the paths by name."""
+    """Write every report of a run beside its ``results.json``, each atomically; returns the paths by name."""
     names = ("matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif")
     paths = {name: run.folder / name for name in names}
     write_junit(paths["junit.xml"], run)

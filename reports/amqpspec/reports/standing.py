@@ -97,7 +97,7 @@ class Deviations:
 
     @classmethod
     def of_run(cls, run: LoadedRun) -> Deviations:
-        """Each case stands in one list at most."""
+        """Each case is in one list at most."""
         strict = run.meta.strict
         rest = [case for case in run.cases if not case.is_known]
         return cls(

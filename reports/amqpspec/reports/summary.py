@@ -85,7 +85,7 @@ class Score:
 
     @property
     def short(self) -> str:
-        """``96 %``; 100 only where all are green, 0 only where none is."""
+        """``96 %``; 100 only where all are green, 0 only if none is."""
         if self.percent is None:
             return "–"
         rounded = round(self.percent)

@@ -3,8 +3,8 @@
 Knows: hypothesis, verdicts. Must not know: any dialect, what the steps are.
 
 The seed is fixed, and no example is kept from run to run: the same release of hypothesis walks the same histories each
-time; short walks come first. What is found is shrunk on connections of its own, for so many tries and so long at most,
-then driven once more with full patience: a mismatch that does not come again is inconclusive.
+time; short walks come first. What is found is shrunk on connections of its own, for this many tries and so long at
+most, then driven again with full patience: a mismatch that does not recur is inconclusive.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Walk(Protocol):
         ...
 
     def take(self, step: Any) -> None:
-        """Do a step, and wait for all that is owed then."""
+        """Do a step, and wait for all that is due then."""
         ...
 
     def finish(self) -> None:
@@ -128,7 +128,7 @@ class Search:
     now_s: Callable[[], float] = float
 
     def run(self) -> Found | None:
-        """Walk; gives the smallest walk that was found to mismatch."""
+        """Walk; returns the smallest walk that was found to mismatch."""
         for walks, steps in _STAGES:
             if self.smallest is None:
                 self._stage(walks, steps)
@@ -148,13 +148,13 @@ class Search:
             raise halt.__cause__ from None
         except Flaky:  # the same steps did not lead to the same choices: the target's doing, and no mismatch
             self.unsteady = True
-        # At the end of its search hypothesis raises the mismatch once more; it is known by then.
+        # At the end of its search hypothesis raises the mismatch again; it is known by then.
         except Exception:
             if self.smallest is None:
                 raise
 
     def again(self, steps: Sequence[Any], why: str) -> Found | None:
-        """Drive a walk once more; what became illegal, because steps before it are left out, is left out, too."""
+        """Drive a walk again; what became illegal, because steps before it are left out, is left out, too."""
         walk = self._walk(self.peer)
         try:
             walk.open()
@@ -223,7 +223,7 @@ class Search:
             self.first = found
             self.now_s = walk.peer.now
             self.until_s = self.now_s() + _SHRINK_REPLIES * self.peer.patience_s
-        # As long counts as smaller: hypothesis goes on to simpler values at the same length.
+        # As long counts as smaller: hypothesis continues to simpler values at the same length.
         if self.smallest is None or len(found.steps) <= len(self.smallest.steps):
             self.smallest = found
 

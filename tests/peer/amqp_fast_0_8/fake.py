@@ -25,7 +25,7 @@ OPENED = LOGGED_IN + reply("connection")
 CHANNEL = OPENED + reply("channel", FIRST_TAG + 1, channel_id=1)
 HANDLE = CHANNEL + reply("handle", FIRST_TAG + 2, handle_id=1)
 NEXT_TAG = FIRST_TAG + 3
-"""The tag of the first command behind an open handle."""
+"""The tag of the first command after an open handle."""
 
 
 def peer(*script: Said, **facts: Any) -> tuple[Peer, FakeTransport]:

@@ -1,4 +1,4 @@
-"""What the broker does where nothing is wrong: login, sessions, links, deliveries, windows, credit, resuming."""
+"""What the broker does if nothing is wrong: login, sessions, links, deliveries, windows, credit, resuming."""
 
 from __future__ import annotations
 

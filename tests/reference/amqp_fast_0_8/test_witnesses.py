@@ -1,4 +1,4 @@
-"""Somebody else's reading of the text: the two clients of AMQP/Fast that were written in 2005, against our broker.
+"""Someone else's reading of the text: the two clients of AMQP/Fast that were written in 2005, against our broker.
 
 Their recorded octets are golden input everywhere; the clients themselves run where ``.ci/witnesses-fast`` can bring
 them, which takes the sources of openamq, gsl and a JDK.
@@ -34,7 +34,7 @@ def broker() -> Iterator[ReferenceBroker]:
 
 @pytest.fixture(scope="module")
 def witnesses() -> Path:
-    """The folder with both clients; skips where they cannot be had."""
+    """The folder with both clients; skips where they are not available."""
     done = subprocess.run(
         [ROOT / ".ci/witnesses-fast", WITNESSES], capture_output=True, text=True, timeout=590, cwd=ROOT
     )

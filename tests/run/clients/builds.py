@@ -76,7 +76,7 @@ def _available(name: str, *words: str, cwd: Path, patience_s: float = _BUILD_S) 
 
 
 def _complaint(*words: str, cwd: Path, patience_s: float = _BUILD_S) -> str:
-    """What a tool complains of, in one line; empty where all is well. Maven complains on its standard output."""
+    """What a tool complains of, in one line; empty if all is well. Maven complains on its standard output."""
     try:
         done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=patience_s, check=False)
     except subprocess.TimeoutExpired:

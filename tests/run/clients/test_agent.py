@@ -1,4 +1,4 @@
-"""Agents as processes: whatever one does, it comes to an end within its limits, with all its children."""
+"""Agents as processes: whatever one does, it ends within its limits, with all its children."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_scenario_that_nobody_knows_is_none() -> None:
 
 
 def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
-    """A scenario with a queue of its own: that of another one may be about to go."""
+    """A scenario with a separate queue: that of another one may be about to go."""
     context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
     order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
     run_scenario(order, lambda name, data: None)

@@ -87,7 +87,7 @@ def test_what_is_known_of_clients_is_listed() -> None:
 
 
 def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
-    """A scenario with a node of its own: what one leaves behind is nothing for the next."""
+    """A scenario with a separate node: what one leaves behind is nothing for the next."""
     context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
     order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
     run_scenario(order, lambda name, data: None)

@@ -187,7 +187,7 @@ def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Ch
 
 
 def _beating(gap_s: float, before: bytes = b"") -> Talk:
-    """A conversation that goes on with heartbeats of the server, agreed every second, with one long gap."""
+    """A conversation that continues with heartbeats of the server, agreed every second, with one long gap."""
     whole, talk = _conversation("connect"), Talk(1, ended="FIN")
     talk.chunks += whole.chunks[:-2]
     beat, at_ns = of.frame_of("heartbeat", b"", 0), talk.chunks[-1].at_ns

@@ -148,7 +148,7 @@ def _moved(channel: int) -> Change:
 
 
 def _second(**changes: Any) -> Change:
-    """Another delivery behind the one that is sent."""
+    """Another delivery after the one that is sent."""
     return lambda frame: frame + of.again(frame, **{"delivery_id": 1, "delivery_tag": b"another", **changes})
 
 

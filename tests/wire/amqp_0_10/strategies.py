@@ -154,7 +154,7 @@ def _counted(code: bytes, count: int, octets: bytes) -> bytes:
 
 
 def struct32s() -> st.SearchStrategy[Drawn]:
-    """Structs that have a code, and one that nobody knows."""
+    """Structs that have a code, and one that no one knows."""
     unknown = st.binary(max_size=8).map(lambda o: (UnknownStruct((200, 1), o), _sized(">I", b"\xc8\x01" + o)))
     known = st.sampled_from(sorted(name for name, row in DIALECT.structs.items() if row.code))
     return unknown | known.flatmap(lambda name: structs(DIALECT.structs[name]))

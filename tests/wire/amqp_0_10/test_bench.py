@@ -1,4 +1,4 @@
-"""The benchmark measures what it says: whole frames, read to the end and written anew."""
+"""The benchmark measures what it says: whole frames, read to the end and written again."""
 
 from __future__ import annotations
 

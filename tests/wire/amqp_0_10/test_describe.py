@@ -367,7 +367,7 @@ LIES = [
     encode_assembly("connection.secure-ok", response=sized("vbin32", SECRET, 400)),
     in_frames(SECURE_OK, 4096) + encode_frame(SECRET, type=9),
     in_frames(SECURE_OK, 4096) + encode_frame(SECRET, type=CONTROL, flags=WHOLE & ~LAST_FRAME),
-    # Its first code stands in a frame of its own.
+    # Its first code is in a separate frame.
     encode_frame(SECURE_OK[:1], type=CONTROL, flags=WHOLE & ~LAST_FRAME)
     + encode_frame(SECURE_OK[1:], type=CONTROL, flags=WHOLE & ~FIRST_FRAME),
     encode_frame(SECURE_OK, type=CONTROL, size=12 + 2),

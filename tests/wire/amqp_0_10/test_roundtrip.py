@@ -1,4 +1,4 @@
-"""Whatever is drawn comes back as it was: values and octets, which are put together beside the codec."""
+"""Whatever is drawn returns as it was: values and octets, which are put together beside the codec."""
 
 from __future__ import annotations
 

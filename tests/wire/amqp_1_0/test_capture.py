@@ -1,4 +1,4 @@
-"""Captures of AMQP 1.0 come back as they were written, and Wireshark's own dissector reads them."""
+"""Captures of AMQP 1.0 return as they were written, and Wireshark's own dissector reads them."""
 
 from __future__ import annotations
 

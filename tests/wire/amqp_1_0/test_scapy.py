@@ -20,7 +20,7 @@ FRAMED = [row for row in COMPOSITES if row.name in LAYERS.bodies]
 
 
 def dissected(octets: bytes) -> Any:
-    """A frame as scapy sees it, built anew from its fields."""
+    """A frame as scapy sees it, built again from its fields."""
     packet = LAYERS.frame(octets)
     packet.clear_cache()
     assert bytes(packet) == octets

@@ -1,6 +1,6 @@
 """Octets of AMQP/Fast written by hand from the text of AMQ RFC 006, and the opening of the Perl client of 2005.
 
-Nothing here comes from our codec: each row is a frame with the fragment behind it, as it stands in the stream.
+Nothing here comes from our codec: each row is a frame with the fragment after it, as it is in the stream.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ COMMANDS = (
     ),
 )  # fmt: skip
 
-# Values of tables: what is written, how it is read, and its octets behind a name.
+# Values of tables: what is written, how it is read, and its octets after a name.
 TABLE_VALUES = (
     ("gast", Typed("S", b"gast"), "53 0004 67617374"),
     (b"\x00\xff", Typed("S", b"\x00\xff"), "53 0002 00ff"),

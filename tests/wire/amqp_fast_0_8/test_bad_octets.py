@@ -182,7 +182,7 @@ def test_what_is_said_of_a_table(fields: bytes, message: str) -> None:
     ("value", "octets"), [("I", bytes(4)), ("D", bytes(5)), ("T", bytes(4)), ("S", b"\x00\x01\x00")]
 )
 def test_a_value_ends_with_its_table_whatever_follows(value: str, octets: bytes) -> None:
-    """The octet that the table lacks stands behind it: as the empty string that follows the table."""
+    """The octet that the table lacks follows it: as the empty string that follows the table."""
     field = table_field(b"k", value, octets)
     payload = bytes(5) + counted("table", field, len(field) - 1)
     error = arguments(DIALECT.commands_by_name["channel.open"], payload)

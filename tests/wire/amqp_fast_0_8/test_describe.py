@@ -221,7 +221,7 @@ TABLE = BODY[8:]
         encode_frame(11, BODY, size=0xFFFFFFFF),
         encode_frame(11, BODY, size=1),
         encode_frame(11, BODY, end=0),
-        # a size that ends in the midst of the secret, where an end octet happens to stand
+        # a size that ends in the middle of the secret, where an end octet happens to stand
         encode_frame(11, BODY[:-8] + b"\xce" + BODY[-8:], size=len(BODY) - 6),
     ],
 )

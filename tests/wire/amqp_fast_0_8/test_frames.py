@@ -1,4 +1,4 @@
-"""The reader: the same at every split of octets, bounded, and broken for good once framing is lost."""
+"""The reader: the same at every split of octets, bounded, and broken permanently once framing is lost."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_server_begins_with_a_command() -> None:
 def test_the_size_is_escaped_from_ffff_on(size: int, head: str) -> None:
     text = bytes(size - 10)
     octets = bytes.fromhex(head) + b"\x2a\x00\x01" + bytes(4) + b"\x00\x00" + text + b"\xce"
-    # A table or a long string cannot fill such a frame: octets behind the last field can.
+    # A table or a long string cannot fill such a frame: octets after the last field can.
     assert command_frame("handle.index", handle_id=1, extra=text) == octets
     frame = only(octets)
     assert (frame.name, len(frame.fields), frame.args["handle_id"]) == ("handle.index", size - 2, 1)

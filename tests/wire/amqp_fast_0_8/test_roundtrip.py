@@ -1,4 +1,4 @@
-"""Whatever a command holds comes back as it was: values and octets, which are put together beside the codec."""
+"""Whatever a command holds returns as it was: values and octets, which are put together beside the codec."""
 
 from __future__ import annotations
 

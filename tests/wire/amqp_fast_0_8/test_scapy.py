@@ -24,7 +24,7 @@ STREAM = GREETING + b"".join(row.octets for row in COMMANDS)
 
 
 def dissected(octets: bytes) -> Any:
-    """A frame as scapy sees it, built anew from its fields."""
+    """A frame as scapy sees it, built again from its fields."""
     packet = LAYERS.frame(octets)
     packet.clear_cache()
     assert bytes(packet) == octets

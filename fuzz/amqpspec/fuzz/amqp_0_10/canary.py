@@ -2,7 +2,7 @@
 
 Knows: sessions, queues, transfers of one's own. Must not know: inputs, processes, what a complaint leads to.
 
-All queues are exclusive; two of them are subscribed to, each in a session on a channel of its own. On one more channel
+All queues are exclusive; two of them are subscribed to, each in a session on a separate channel. On one more channel
 nothing is ever asked.
 """
 
@@ -49,7 +49,7 @@ class AssemblyClient(Client):
         self.completed(channel)
 
     def completed(self, channel: int) -> None:
-        """Wait until something on a channel is told completed. Raises Unanswered."""
+        """Wait until something on a channel is reported as completed. Raises Unanswered."""
         while (said := self.wait("session.completed")).channel != channel:
             self.passed.append(said)
 
@@ -60,7 +60,7 @@ class AssemblyClient(Client):
         self.say("session.command-point", channel, command_id=0, command_offset=0)
 
     def subscribe(self, queue: str, destination: str, channel: int, messages: int) -> None:
-        """Be sent so many messages of a queue. Raises Unanswered."""
+        """Be sent this many messages of a queue. Raises Unanswered."""
         self.say(
             "message.subscribe",
             channel,
@@ -130,7 +130,7 @@ class AssemblyCanary:
         yield from judged(self.who, own, delivered(self.client, own, self._counts))
 
     def _fetched(self) -> bytes | None:
-        """Credit for one message of the store; None where none comes. Raises Unanswered."""
+        """Credit for one message of the store; None if none arrives. Raises Unanswered."""
         client = self.client
         client.say("message.flow", _STORE, destination=_STORED, unit=0, value=1)
         until_s = now_s() + DELIVERY_S

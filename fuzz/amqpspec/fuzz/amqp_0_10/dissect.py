@@ -1,6 +1,6 @@
 """Recorded octets of AMQP 0-10 as trees: frames, and the fields of controls, commands and structs.
 
-Knows: how the tables' rows lie on the wire. Must not know: where octets come from.
+Knows: how the tables' rows are encoded on the wire. Must not know: where octets come from.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _frame(dialect: AssemblyDialect, octets: bytes) -> Node:
 
 
 def _payload(dialect: AssemblyDialect, kind: int, payload: bytes) -> tuple[Node, ...] | None:
-    """The parts of a whole segment; None where it cannot be read."""
+    """The parts of a whole segment; None if it cannot be read."""
     reader, types = _Values(dialect), dialect.layout.types
     if kind in (types["control"], types["command"]):
         return sure(lambda: tuple(reader.instruction(Cursor(payload), kind == types["command"])), payload)

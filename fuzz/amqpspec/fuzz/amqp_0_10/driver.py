@@ -142,7 +142,7 @@ class Amqp010Driver(FuzzDriver):
         return turn_of(production)
 
     def facts_in(self, state: str) -> str:
-        """What holds behind a way."""
+        """What holds after a way."""
         return FACTS.get(state, "")
 
     # --- what a target says
@@ -157,7 +157,7 @@ class Amqp010Driver(FuzzDriver):
         return answers.decoder()
 
     def queue_of(self, number: int, values: Values) -> str:
-        """Each connection declares a queue of its own."""
+        """Each connection declares a separate queue."""
         return f"amqpspec.fuzz.{number}"
 
     has_canaries = True
@@ -176,7 +176,7 @@ class Amqp010Driver(FuzzDriver):
     cut_states = ("ready", "session")
 
     def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Frames behind the handshake."""
+        """Frames after the handshake."""
         return interop.pieces(self.tables, octets)
 
     def on_channel(self, octets: bytes, channel: int) -> bytes:

@@ -1,6 +1,6 @@
 """The grammar of AMQP 0-10: each control, command, transfer, struct and type as a tree, made from the tables.
 
-Knows: how the tables' rows lie on the wire. Must not know: states, what is illegal.
+Knows: how the tables' rows are encoded on the wire. Must not know: states, what is illegal.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Maker:
         return group(key or "entry", text, *self.item(0, kind, value).children, kind="entry")
 
     def item(self, place: int, kind: WireType, value: Any = None) -> Node:
-        """A type and a value behind it."""
+        """A type and a value after it."""
         return group(f"item-{place}", self.code(kind), self.value("value", kind, self.example(kind, value)))
 
     def example(self, kind: WireType, value: Any = None) -> Any:
@@ -219,7 +219,7 @@ class Maker:
         return [*codes, *self.packed(row.name, row.fields, pack_octets, full=full, **given)]
 
     def alone(self, row: Control, *, full: bool = True, **given: Any) -> Node:
-        """A control or a command in a frame of its own."""
+        """A control or a command in a separate frame."""
         kind = "command" if row.name in self.dialect.commands else "control"
         channel = 0 if row.class_name == "connection" else CHANNEL
         return group(row.name, self.frame(kind, self.instruction(row, full=full, **given), channel=channel))
@@ -233,7 +233,7 @@ class Maker:
     def transfer(
         self, *structs: Node, body: bytes | None = BODY, row: str = "message.transfer", **given: Any
     ) -> Node:
-        """A command with its header and its body, each in a frame of its own."""
+        """A command with its header and its body, each in a separate frame."""
         command = self.frame(
             "command", self.instruction(self.dialect.commands[row], **given), flags=FIRST, name="command"
         )

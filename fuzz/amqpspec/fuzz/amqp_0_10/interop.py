@@ -19,7 +19,7 @@ _CONNECTION = 1
 
 
 def pieces(dialect: AssemblyDialect, octets: bytes) -> Iterator[Piece]:
-    """Frames behind the protocol header, without controls of class connection."""
+    """Frames after the protocol header, without controls of class connection."""
     reader = FrameReader(max_octets=MAX_OCTETS)
     reader.feed(octets)
     while True:

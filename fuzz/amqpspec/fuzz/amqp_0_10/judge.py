@@ -35,7 +35,7 @@ _WITHOUT_SESSION = frozenset({"session.attach", "session.attached", "session.det
 
 
 def judge(state: State, steps: tuple[bytes, ...]) -> str:
-    """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
+    """The requirement that the octets break in a state, or nothing if that is not beyond doubt."""
     if not state.judged:
         return ""
     octets = b"".join(steps)
@@ -43,7 +43,7 @@ def judge(state: State, steps: tuple[bytes, ...]) -> str:
 
 
 def _of_header(octets: bytes) -> str:
-    """Only a header of the right form whose version nobody has defined: other octets may be another protocol."""
+    """Only a header of the right form whose version no one has defined: other octets may be another protocol."""
     begins = octets[:8]
     odd = begins[:4] == b"AMQP" and len(begins) == 8 and begins not in known_headers()
     return "transport/negotiation/unsupported" if odd else ""
@@ -75,7 +75,7 @@ def _odd_bits(octets: bytes) -> bool:
 
 
 def _of_bits(octets: bytes, frame: Frame) -> Iterator[str]:
-    """What is wrong with a header by itself, where nothing is under way."""
+    """What is wrong with a header by itself, if nothing is under way."""
     if frame.flags & LAYOUT.version_mask:
         yield "transport/frame/version"
     reserved = frame.flags & LAYOUT.reserved_flags or frame.track_octet & ~LAYOUT.track_mask

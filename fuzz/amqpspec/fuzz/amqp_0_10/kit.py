@@ -39,7 +39,7 @@ def say(name: str, /, channel: int = CHANNEL, **fields: Any) -> bytes:
 
 
 def attach(channel: int, name: bytes | Raw | None = None, **more: Any) -> bytes:
-    """A session of a name of its own, and its command-point."""
+    """A session of a unique name, and its command-point."""
     own = f"amqpspec-fuzz-{channel}".encode() if name is None else name
     return say("session.attach", channel, name=own, **more) + point(channel)
 
@@ -74,7 +74,7 @@ def may(state: State, name: str) -> bool:
 
 
 def maps(state: State) -> Iterator[tuple[str, Node, Place]]:
-    """Where a map stands in what may come next: the production's name, its tree, the part; two of them at most."""
+    """Where a map is in what may follow: the production's name, its tree, the part; two of them at most."""
     found = (
         (production.name, production.tree, place)
         for production in next_productions(DIALECT.id, state)

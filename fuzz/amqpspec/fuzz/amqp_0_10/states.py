@@ -127,7 +127,7 @@ _RECEIVER = (
 
 
 def _messages(session: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A message of one's own has come; one is on its way, up to its command, its header, a part of its body."""
+    """A message of one's own has arrived; one is on its way, up to its command, its header, a part of its body."""
     declare = _say("queue.declare", queue=Slot.QUEUE, exclusive=True, auto_delete=True)
     subscribe = _say(
         "message.subscribe", queue=Slot.QUEUE, destination="amqpspec.fuzz.d", accept_mode=_EXPLICIT, acquire_mode=0,
@@ -169,7 +169,7 @@ def octets_of(say: Say, values: Values) -> bytes:
         return say.octets
     fields: dict[str, Any] = filled(say.args, values)
     if "name" in fields and say.channel != CHANNEL:
-        # Each channel has a session of its own.
+        # Each channel has a separate session.
         fields["name"] += f".{say.channel}"
     for key in _BINARY & fields.keys():
         fields[key] = fields[key].encode() if isinstance(fields[key], str) else fields[key]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from amqpspec.fuzz.states.model import Turn, turn
 
-# A declare with arguments has no turn: those of the samples are known to nobody, and have to be refused.
+# A declare with arguments has no turn: those of the samples are known to no one, and have to be refused.
 _TURNS: Mapping[str, Turn] = {
     "protocol-header": turn(to="start"),
     "control/connection.start-ok": turn(to="tune"),

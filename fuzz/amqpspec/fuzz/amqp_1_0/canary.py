@@ -161,7 +161,7 @@ class TypedCanary:
         )  # fmt: skip
 
     def _until(self, own: bytes, within_s: float) -> list[bytes]:
-        """Payloads that were transferred: up to one that holds one's own, and what comes right behind it."""
+        """Payloads that were transferred: up to one that holds one's own, and what arrives directly after it."""
         received: list[bytes] = []
         until_s = now_s() + within_s
         while (said := self.client.next(until_s)) is not None:

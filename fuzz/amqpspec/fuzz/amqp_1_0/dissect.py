@@ -1,6 +1,6 @@
 """Recorded octets of AMQP 1.0 as trees, as fine as the grammar has them: frames, values, sections.
 
-Knows: how the tables' rows lie on the wire. Must not know: where octets come from.
+Knows: how the tables' rows are encoded on the wire. Must not know: where octets come from.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def frames(dialect: TypedDialect, octets: bytes) -> Iterator[Node]:
 
 
 def _parts(dialect: TypedDialect, body: bytes) -> tuple[Node, Node] | None:
-    """A performative and what follows it in its frame, as groups ``body`` and ``payload``; None where there is none."""
+    """A performative and what follows it in its frame, as groups ``body`` and ``payload``; None if there is none."""
 
     def read() -> tuple[Node, Node]:
         values, cursor = _Values(dialect), Cursor(body)
@@ -104,7 +104,7 @@ class _Values:
         return group(name, zero, descriptor, inner, kind="described")
 
     def _fields_of(self, descriptor: bytes) -> tuple[TypedField, ...]:
-        """The fields that a descriptor announces; none where it names no composite."""
+        """The fields that a descriptor announces; none if it names no composite."""
         constructor, number_octets = descriptor[:1], descriptor[1:]
         if self.dialect.primitive_of.get(constructor[0]) != "ulong":
             return ()

@@ -148,7 +148,7 @@ class Amqp10Driver(FuzzDriver):
         return turn_of(production)
 
     def facts_in(self, state: str) -> str:
-        """What holds behind a way."""
+        """What holds after a way."""
         return FACTS.get(state, "")
 
     # --- what a target says
@@ -183,7 +183,7 @@ class Amqp10Driver(FuzzDriver):
         return frozenset(self.tables.layout.headers.values())
 
     def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Frames behind the last protocol header, without open, SASL and empty frames."""
+        """Frames after the last protocol header, without open, SASL and empty frames."""
         return interop.pieces(self.tables, octets)
 
     def on_channel(self, octets: bytes, channel: int) -> bytes:

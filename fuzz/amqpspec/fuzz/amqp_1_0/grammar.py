@@ -1,6 +1,6 @@
 """The grammar of AMQP 1.0: each encoding, composite, section and frame as a tree, made from the tables.
 
-Knows: how the tables' rows lie on the wire. Must not know: states, what is illegal.
+Knows: how the tables' rows are encoded on the wire. Must not know: states, what is illegal.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Maker:
         return value if isinstance(value, bytes) else str(value).encode()
 
     def described(self, name: str, row: Composite | Restricted, value: Node) -> Node:
-        """A value behind the descriptor of its type."""
+        """A value after the descriptor of its type."""
         assert row.code is not None
         zero = number("described", Role.TYPE_TAG, 1, 0, "constructor")
         encoding = self.dialect.encodings["smallulong"]
@@ -132,7 +132,7 @@ class Maker:
     # --- composites
 
     def composite(self, name: str, row: Composite, values: Mapping[str, Any]) -> Node:
-        """A composite with some fields; those behind the last one given are left out."""
+        """A composite with some fields; those after the last one given are left out."""
         last = max((n for n, f in enumerate(row.fields) if f.name in values), default=-1)
         fields = [self.field(f, values.get(f.name)) for f in row.fields[: last + 1]]
         encoding = self.dialect.encodings["list8"]
@@ -142,7 +142,7 @@ class Maker:
         return self.described(name, row, whole)
 
     def field(self, field: TypedField, value: Any) -> Node:
-        """One field of a composite: null where there is no value, a tree as it is."""
+        """One field of a composite: null if there is no value, a tree as it is."""
         if value is None:
             return self.value(field.name, "null", None)
         if isinstance(value, Node):
@@ -242,7 +242,7 @@ class _Grammar(Maker):
         yield from self._messages()
 
     def _carried(self) -> Iterator[Production]:
-        """What stands in a field of a performative: delivery states, sources, targets."""
+        """What is in a field of a performative: delivery states, sources, targets."""
         sent = self.dialect.composites
         for row in sent.values():
             values = given(self.dialect, row, full=True)

@@ -16,7 +16,7 @@ _OUTSIDE = frozenset({"begin", "end", "close"})
 
 
 def pieces(dialect: TypedDialect, octets: bytes) -> Iterator[Piece]:
-    """Frames behind the last protocol header, without open, SASL and empty frames."""
+    """Frames after the last protocol header, without open, SASL and empty frames."""
     names = {bytes((0, 0x53, row.code)): row.name for row in dialect.performatives}
     reader = RawReader(max_frame_octets=MAX_OCTETS)
     reader.feed(octets)

@@ -89,11 +89,11 @@ _PLACES = (
     "sasl-server-mechanisms", "additional-data",
 )  # fmt: skip
 _INSIDE = "amqp-value.value"
-"""The value in its section; in place of the section itself, it stands where none is."""
+"""The value in its section; in place of the section itself, it stands if none is."""
 
 
 def value_places(state: State) -> Iterator[tuple[str, Node, Place]]:
-    """Where a value of any type can be put in what comes next: the production's name, its tree, the part."""
+    """Where a value of any type can be put in what follows: the production's name, its tree, the part."""
     wanted = CARRIERS.get(state.name)
     for production in next_productions("amqp-1-0", state):
         if production.name != wanted:

@@ -131,7 +131,7 @@ def octets_of(say: Say, values: Values) -> bytes:
 
 
 def way_for(steps: tuple[Step, ...], mechanism: str) -> tuple[Step, ...]:
-    """The steps of a way for a login; NONE leaves the security layer out behind which states lie."""
+    """The steps of a way for a login; NONE leaves the security layer out after which states lie."""
     if mechanism != "NONE" or not any("sasl-outcome" in step.wait_for for step in steps):
         return steps
     return tuple(step for step in steps if not all("SASL" in say.words for say in step.says))
@@ -169,5 +169,5 @@ def closing(channel: int) -> Step:
 
 
 def can_be_repeated(steps: tuple[Step, ...]) -> bool:
-    """Whether steps may be gone twice: a link would come back with what was unsettled on it."""
+    """Whether steps may be gone twice: a link would return with what was unsettled on it."""
     return not any(say.name == "attach" for step in steps for say in step.says)

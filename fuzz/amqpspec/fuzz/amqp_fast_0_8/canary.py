@@ -57,7 +57,7 @@ class CommandClient(Client):
         self.call("handle.open", channel_id=number, handle_id=number, **rights)
 
     def made_queue(self, handle: int) -> str:
-        """Make a temporary queue that the handle reads; gives its name."""
+        """Make a temporary queue that the handle reads; returns its name."""
         self.say(
             "handle.consume", handle_id=handle, confirm_tag=_TAG, service_type=_QUEUE, prefetch=1, dynamic=True,
             no_ack=True,
@@ -122,7 +122,7 @@ class CommandCanary:
         yield from judged(self.who, own, delivered(self.client, own, self._counts))
 
     def _fetched(self) -> bytes | None:
-        """Read the store for a moment; None where nothing comes. Raises Unanswered."""
+        """Read the store for a moment; None if nothing arrives. Raises Unanswered."""
         client = self.client
         client.open_handle(_STORE)
         client.call(

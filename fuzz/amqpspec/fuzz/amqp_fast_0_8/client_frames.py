@@ -16,7 +16,7 @@ from amqpspec.wire.errors import WireError
 
 
 def client_frame(name: str, args: Mapping[str, Any], fragment: bytes) -> ClientFrame:
-    """One command as the broker has read it; its payload is what stands behind it."""
+    """One command as the broker has read it; its payload is what follows it."""
     return ClientFrame(name, place_of(args), fragment, lambda: args)
 
 

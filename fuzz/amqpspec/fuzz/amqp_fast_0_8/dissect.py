@@ -1,6 +1,6 @@
 """Recorded octets of AMQP/Fast as trees, as fine as the grammar has them: frames, fields, tables, fragments.
 
-Knows: how the tables' rows lie on the wire. Must not know: where octets come from.
+Knows: how the tables' rows are encoded on the wire. Must not know: where octets come from.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def frames(dialect: CommandDialect, octets: bytes) -> Iterator[Node]:
 
 
 def _measured(tree: Node, size: Node) -> Node:
-    """The tree with a size in place of the number that it is; as it is where there is none."""
+    """The tree with a size in place of the number that it is; as it is if there is none."""
     way = next((place.way for place in walk(tree) if place.node.name == size.name), None)
     return tree if way is None else replaced(tree, way, lambda _: (size,))
 

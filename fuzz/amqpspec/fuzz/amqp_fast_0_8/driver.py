@@ -101,7 +101,7 @@ class AmqpFastDriver(FuzzDriver):
         return ways.states_of()
 
     def octets_of(self, say: Say, values: Values) -> bytes:
-        """A command, with what stands behind it."""
+        """A command, with what follows it."""
         return ways.octets_of(say, values)
 
     def traces(self, octets: bytes) -> Traces:
@@ -133,7 +133,7 @@ class AmqpFastDriver(FuzzDriver):
         return turn_of(production)
 
     def facts_in(self, state: str) -> str:
-        """What holds behind a way."""
+        """What holds after a way."""
         return FACTS.get(state, "")
 
     # --- what a target says
@@ -165,7 +165,7 @@ class AmqpFastDriver(FuzzDriver):
     cut_states = ("open", "channel")
 
     def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Commands behind the handshake, without those on the connection."""
+        """Commands after the handshake, without those on the connection."""
         return interop.pieces(octets)
 
     def on_channel(self, octets: bytes, channel: int) -> bytes:

@@ -1,6 +1,6 @@
 """The grammar of AMQP/Fast: each command, message and table as a tree, made from the tables.
 
-Knows: how the tables' rows lie on the wire. Must not know: states, what is illegal.
+Knows: how the tables' rows are encoded on the wire. Must not know: states, what is illegal.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def command_tree(
     given: Mapping[str, Any] | None = None,
     head: Mapping[str, Any] | None = None,
 ) -> Node:
-    """A command in its frame, and the fragment behind it; values by the names of fields, nodes as they are."""
+    """A command in its frame, and the fragment after it; values by the names of fields, nodes as they are."""
     parts = [frame(dialect, command, given or {})]
     if command.payload is not Payload.NONE:
         parts.append(group("fragment", *message(dialect, head or {})))
@@ -89,7 +89,7 @@ def frame(
     fragment: str = "fragment",
     long: bool = False,
 ) -> Node:
-    """One frame; ``fragment`` is the part behind it that a fragment-size counts, ``long`` escapes the size."""
+    """One frame; ``fragment`` is the part after it that a fragment-size counts, ``long`` escapes the size."""
     sizes = {"fragment-size": fragment_size(fragment)}
     values = {**sizes, **given}
     fields = run(dialect, command.fields, lambda f: values.get(f.name, _sample(command, f)))
@@ -168,7 +168,7 @@ def field_node(dialect: CommandDialect, field: CommandField, value: Any) -> Node
 
 
 def text(name: str, kind: str, width_octets: int, value: str | bytes) -> Node:
-    """A string behind its size."""
+    """A string after its size."""
     octets = value.encode() if isinstance(value, str) else value
     return counted(name, width_octets, leaf("text", Role.TEXT, octets), kind)
 
@@ -188,7 +188,7 @@ def entry(dialect: CommandDialect, key: str | bytes, tag: TypeTag, value: Any = 
 
 
 def value_node(dialect: CommandDialect, tag: TypeTag, value: Any = None) -> Node:
-    """What stands behind a tag; a sample where there is no value, octets as they are."""
+    """What follows a tag; a sample if there is no value, octets as they are."""
     if tag.primitive == "longstr":
         width = dialect.types_by_name["longstr"].length_octets
         return text("value", "longstr", width, b"long" if value is None else value)

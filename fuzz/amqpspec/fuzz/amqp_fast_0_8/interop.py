@@ -17,7 +17,7 @@ _OUTSIDE = frozenset({"channel.open", "channel.close"})
 
 
 def pieces(octets: bytes) -> Iterator[Piece]:
-    """Commands behind the greeting, without those on the connection; a handle's count for its channel."""
+    """Commands after the greeting, without those on the connection; a handle's count for its channel."""
     reader = CommandReader(greets=True, max_size=MAX_OCTETS)
     reader.feed(octets)
     channels: dict[int, int] = {}

@@ -38,7 +38,7 @@ _UNKNOWN = (
 
 
 def judge(state: State, steps: tuple[bytes, ...]) -> str:
-    """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
+    """The requirement that the octets break in a state, or nothing if that is not beyond doubt."""
     if not state.judged:
         return ""
     octets = b"".join(steps)

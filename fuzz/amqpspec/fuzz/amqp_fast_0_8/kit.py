@@ -38,7 +38,7 @@ def send(body: bytes = b"amqpspec", /, *, handle: int = HANDLE, name: str = TOPI
 
 
 def fragment(octets: bytes, **fields: Any) -> bytes:
-    """One SEND with a fragment behind it."""
+    """One SEND with a fragment after it."""
     return say("handle.send", fragment=octets, **fields)
 
 

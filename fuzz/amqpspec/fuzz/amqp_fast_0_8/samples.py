@@ -2,7 +2,7 @@
 
 Knows: words that any server can take. Must not know: where they stand on the wire.
 
-Messages go to a topic that nobody reads: it does not have to exist. A handle that is opened is not the one of a state.
+Messages go to a topic that no one reads: it does not have to exist. A handle that is opened is not the one of a state.
 """
 
 from __future__ import annotations

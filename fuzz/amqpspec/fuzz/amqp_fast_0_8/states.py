@@ -33,7 +33,7 @@ from amqpspec.wire.amqp_fast_0_8.message import encode_message
 SMALL_FRAME_MAX_OCTETS = DIALECT.layout.min_frame_max_octets
 """What the state ``tuned`` settles for the server's frames."""
 BODY_SIZE_OCTETS, BODY_SENT = 16, b"01234567"
-"""What the states in the midst of a message announce, and what has come of it."""
+"""What the states in the middle of a message announce, and what has come of it."""
 _BYE = (("reply_code", 200), ("reply_text", "done"))
 _FRAGMENT = "fragment"
 
@@ -114,7 +114,7 @@ def _on_handle() -> tuple[str, ...]:
 
 
 def _messages(handle: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A message of one's own has come and is not acknowledged; one is sent, fragment by fragment."""
+    """A message of one's own has arrived and is not acknowledged; one is sent, fragment by fragment."""
     consume = _say(
         "handle.consume", handle_id=HANDLE, confirm_tag=TAG, service_type=TOPIC_SERVICE, prefetch=10,
         dest_name=Slot.QUEUE,
@@ -137,7 +137,7 @@ def _messages(handle: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
 
 
 def _restartable(opened: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A large message has been announced by PREPARE, and READY has come."""
+    """A large message has been announced by PREPARE, and READY has arrived."""
     channel = (*opened, _opens_channel(restartable=True), _opens_handle(HANDLE, CHANNEL))
     head = encode_message(b"", body_size=1 << 20, identifier="amqpspec-fuzz")
     prepare = Say("HANDLE PREPARE", "handle.prepare", CHANNEL, (
@@ -182,5 +182,5 @@ def closing(channel: int) -> Step:
 
 
 def can_be_repeated(steps: tuple[Step, ...]) -> bool:
-    """Whether steps may be gone twice: what was sent and read before would be told apart by its numbers."""
+    """Whether steps may be gone twice: what was sent and read before would be distinguished by its numbers."""
     return not any(say.name in ("handle.consume", "handle.send") for step in steps for say in step.says)

@@ -1,7 +1,7 @@
 """A campaign against a client: inputs until the budget ends, several agents at once, each complaint blamed.
 
 Knows: the order of inputs, what is counted, what is written down when. Must not know: how an input is sent.
-Every input stands in the journal before it is sent.
+Every input is in the journal before it is sent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from amqpspec.run.clients.client import Arena
 _PER_PROCESS = 64
 _IN_VAIN = 3
 _SKIPS = 100_000
-"""So many inputs in a row of which nothing new is expected: then there are no others."""
+"""This many inputs in a row of which nothing new is expected: then there are no others."""
 _BLAMES = 5
 """How often the same complaint is blamed in a campaign; where else it comes is counted."""
 
@@ -122,7 +122,7 @@ class ClientCampaign:
         return chain(families, more)
 
     def _next(self) -> FuzzInput | None:
-        """The next input, written down; None where time or inputs are used up."""
+        """The next input, written down; None if time or inputs are used up."""
         with self._lock:
             for _ in range(_SKIPS):
                 item = None if self._is_over else next(self._inputs, None)
@@ -167,7 +167,7 @@ class ClientCampaign:
                     agents.end_idle()
 
     def _counted(self, met: Met) -> bool:
-        """Count what came of an input; whether it is worth to find out whom to blame."""
+        """Count the result of an input; whether it is worth to find out whom to blame."""
         tally, item = self.tally, met.item
         with self._lock:
             (tally.reached if met.reached else tally.in_vain)[item.state] += 1

@@ -21,7 +21,7 @@ from amqpspec.record.capture import write_capture
 
 
 def write_finding(folder: Path, signature: str, blamed: Blamed, command: str, found_after_s: float) -> Path:
-    """Write a finding below ``findings/``; gives its folder. ``finding.json`` comes last."""
+    """Write a finding below ``findings/``; returns its folder. ``finding.json`` comes last."""
     place = folder / "findings" / f"{blamed.suspicion.oracle}-{signature}"
     place.mkdir(parents=True, exist_ok=True)
     item = blamed.item or blamed.batch[-1]

@@ -15,9 +15,9 @@ from amqpspec.fuzz.states.model import State
 
 @dataclass(frozen=True, slots=True)
 class ServerPlace:
-    """A place of a scenario: after the server's frame named ``after`` it may go on with ``next``.
+    """A place of a scenario: after the server's frame named ``after`` it may continue with ``next``.
 
-    ``in_place``: what is bent comes in place of that frame, else behind it.
+    ``in_place``: what is bent comes in place of that frame, else after it.
     """
 
     name: str

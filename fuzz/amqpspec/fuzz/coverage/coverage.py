@@ -40,7 +40,7 @@ class CoverageWatch:
         return sum(bits.bit_count() for bits in self._known.values())
 
     def news(self) -> int:
-        """How many probes have run that had not before; none where the channel does not answer, which is noted."""
+        """How many probes have run that had not before; none if the channel does not answer, which is noted."""
         if self._failures >= FAILURES:
             return 0
         try:

@@ -57,7 +57,7 @@ class _Arrived:
         self._held, self._total = bytearray(), 0
 
     def take(self, count: int) -> bytes:
-        """So many octets."""
+        """This many octets."""
         while len(self._held) < count:
             self._read()
         octets = bytes(self._held[:count])
@@ -77,7 +77,7 @@ class _Arrived:
         self._held += octets
 
     def number(self, octets: int) -> int:
-        """An unsigned number of so many octets."""
+        """An unsigned number of this many octets."""
         return int.from_bytes(self.take(octets), "big")
 
     def varint(self) -> int:

@@ -26,7 +26,7 @@ def channel_named(text: str) -> Coverage:
 
 
 def host_of(channel: Coverage) -> str | None:
-    """The host that a channel connects to; None where it connects to none."""
+    """The host that a channel connects to; None if it connects to none."""
     return channel.endpoint.host if isinstance(channel, JacocoServer) else None
 
 

@@ -45,7 +45,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Compared:
-    """What came of a comparison. ``lost`` says which target was lost, and after what."""
+    """The result of a comparison. ``lost`` says which target was lost, and after what."""
 
     order: Comparison
     tally: Tally = field(default_factory=Tally)
@@ -57,7 +57,7 @@ class Compared:
 def compare(order: Comparison) -> Compared:
     """Compare until the budget is spent, the inputs are over or a target is lost. An interrupt ends it as well.
 
-    Raises Unanswered where a target is not there to begin with.
+    Raises Unanswered if a target is not there to begin with.
     """
     done, begun_s, over = Compared(order), now_s(), Event()
     sides = [Side(subject, over) for subject in order.subjects]
@@ -103,7 +103,7 @@ class _Rounds:
         self._known = {side.name: side.subject.known for side in sides}
 
     def run(self, over: Event) -> None:
-        """Go on until it is over."""
+        """Continue until it is over."""
         every = inputs(self._order)
         while not over.is_set() and (batch := list(islice(every, BATCH))):
             self._one(batch, over)

@@ -14,11 +14,11 @@ from amqpspec.fuzz.differential.side import Reaction
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
 MOST_GROUPS = 10_000
-"""So many groups are kept at most: random inputs never end, and what targets answer is up to them."""
+"""This many groups are kept at most: random inputs never end, and what targets answer is up to them."""
 
 
 class Kind(StrEnum):
-    """What came of one input that was compared."""
+    """The result of one input that was compared."""
 
     EQUAL = "equal"
     DIFFERENT = "different"

@@ -45,7 +45,7 @@ def bend(words: str, *steps: Node | bytes) -> Bend:
 
 
 Pick = Callable[[Place], str]
-"""A part to the role under which it is bent; empty where it is not."""
+"""A part to the role under which it is bent; empty if it is not."""
 
 Variants = Callable[[Node, Place], Iterable[tuple[str, bytes]]]
 """A tree and one of its parts to octets that take the part's place, with words."""
@@ -54,7 +54,7 @@ Variants = Callable[[Node, Place], Iterable[tuple[str, bytes]]]
 def locations_at(
     dialect_id: str, state: State, pick: Pick, variants: Variants, *touches: str, rest: Variants | None = None
 ) -> Iterator[Location]:
-    """A location for each role among the parts of what may come next.
+    """A location for each role among the parts of what may follow.
 
     ``rest`` are the variants of all but the first two parts, where all variants of all of them would be too many.
     """

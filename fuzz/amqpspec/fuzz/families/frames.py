@@ -57,7 +57,7 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
 
 
 def _cuts(dialect_id: str, state: State) -> Iterator[Bend]:
-    """Every beginning of what may come next, of the first few productions."""
+    """Every beginning of what may follow, of the first few productions."""
     for production in next_productions(dialect_id, state)[:4]:
         octets = octets_of(production.tree)
         for count in range(1, len(octets)):
@@ -65,7 +65,7 @@ def _cuts(dialect_id: str, state: State) -> Iterator[Bend]:
 
 
 def _padded(dialect_id: str, state: State) -> Iterator[Bend]:
-    """Octets in front of what may come next, or behind it."""
+    """Octets in front of what may follow, or after it."""
     for production in next_productions(dialect_id, state)[:8]:
         octets = octets_of(production.tree)
         for pad in (b"\0", b"\xce", b"\0" * 7, b"\0" * 8, b"AMQP", b"\xff" * 16):

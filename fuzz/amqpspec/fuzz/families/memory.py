@@ -37,7 +37,7 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
 
 
 def _cut(dialect_id: str, state: State, role: str) -> Bends:
-    """The same numbers, and nothing behind them."""
+    """The same numbers, and nothing after them."""
 
     def bends() -> Iterator[Bend]:
         for production in next_productions(dialect_id, state):

@@ -47,7 +47,7 @@ def _out_of_state(dialect_id: str, state: State, client: bool) -> Iterator[Bend]
 
 
 def _twice(dialect_id: str, state: State) -> Iterator[Bend]:
-    """What may come next, several times over; then each pair of the first few."""
+    """What may follow, several times over; then each pair of the first few."""
     productions = next_productions(dialect_id, state)
     for production in productions:
         for count in (2, 3, 64):

@@ -46,7 +46,7 @@ class TableForm:
 
 
 def table_locations(form: TableForm, dialect_id: str, state: State) -> Iterator[Location]:
-    """Tags, names and shapes of the first two tables of what may come next."""
+    """Tags, names and shapes of the first two tables of what may follow."""
     tables = [
         (production.tree, place)
         for production in next_productions(dialect_id, state)
@@ -80,7 +80,7 @@ def _names(form: TableForm, tables: Tables) -> Iterator[Bend]:
 
 
 def _shapes(form: TableForm, tables: Tables) -> Iterator[Bend]:
-    """Tables that end in the midst of an entry, or hold what is none."""
+    """Tables that end in the middle of an entry, or hold what is none."""
     field = form.value(b"key", b"value")
     held = [form.field(b"t", tag, form.table(field)) for tag in form.holders]
     for root, place in tables:

@@ -90,7 +90,7 @@ class BoofuzzRun:
         self._edges = {(edge.after, edge.request): edge for edge in graph.edges}
 
     def run(self) -> BoofuzzRun:
-        """Run until the budget ends or boofuzz has no more cases. Raises Unanswered where the target is not there."""
+        """Run until the budget ends or boofuzz has no more cases. Raises Unanswered if the target is not there."""
         round_trip_s = self.subject.round_trip_s()
         self.tempo = Tempo.of(round_trip_s, self.subject.patience, self.subject.hang_s)
         quiet_s = min(_LONGEST_QUIET_S, max(_QUIET_S, _ROUND_TRIPS * round_trip_s))
@@ -181,12 +181,12 @@ class BoofuzzRun:
             raise _Ended("budget spent")
 
     def refused(self) -> None:
-        """Nobody took the connection: ask the oracles about what was sent, and bring the target back."""
+        """No one took the connection: ask the oracles about what was sent, and bring the target back."""
         self._ask()
         self._triage.revive()
 
     def _item(self, index: int, name: str, stream: Stream) -> FuzzInput:
-        """The case as an input of ours: what was sent behind its state."""
+        """The case as an input of ours: what was sent after its state."""
         edge = self._edge(name)
         steps = tuple(stream.sent[-1 - len(edge.since) :])
         role = _ROLE + blake2b(b"".join(steps), digest_size=8).hexdigest()
@@ -261,7 +261,7 @@ class BoofuzzRun:
         suspects = () if item is not None else tuple(str(i.id) for i in items)
         self._store.write(self._store.made(signature, blame, (RANDOM, state), suspects), blame)
 
-    # --- what came of it
+    # --- the result
 
     @property
     def findings(self) -> list[Finding]:
@@ -343,7 +343,7 @@ def _watcher(run: BoofuzzRun, stream: Stream) -> Any:
         def restart_target(
             self, target: Any = None, fuzz_data_logger: Any = None, session: Any = None
         ) -> bool:
-            """Nobody listens: bring the target back, or end."""
+            """No one listens: bring the target back, or end."""
             run.refused()
             return True
 

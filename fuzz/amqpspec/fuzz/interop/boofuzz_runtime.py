@@ -1,6 +1,6 @@
 """The common part of every exported boofuzz script: it is read as text and copied into each of them.
 
-Knows: boofuzz, frames as far as answers have to be told apart. Must not know: this project; a script runs alone.
+Knows: boofuzz, frames as far as answers have to be distinguished. Must not know: this project; a script runs alone.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _GUEST = {"response": "\0guest\0guest", "user": "guest", "password": "guest"}
 
 
 class Definition(NamedTuple):
-    """A dialect: how its frames lie on the wire, names of what a server says, requests, and the graph between them.
+    """A dialect: the layout of its frames, the names of a server's messages, the requests, and the graph between them.
 
     ``frame`` holds the octets before a payload, the place of the size, and what a size leaves out; ``named_by`` are the
-    places of the octets by which ``names`` knows a frame; an edge holds a request, the one behind it, and the answers
-    that are waited for in between. With ``own_queue``, each case has a queue of its own. A size has ``size_octets``.
+    places of the octets by which ``names`` knows a frame; an edge holds a request, the one after it, and the answers
+    that are waited for in between. With ``own_queue``, each case has a separate queue. A size has ``size_octets``.
     """
 
     dialect: str
@@ -75,7 +75,7 @@ class Count(Size):  # type: ignore[misc]
     """How many children a block has, where a Size says how many octets."""
 
     def encode(self, value: Any, mutation_context: Any) -> Any:
-        """The count where nothing is mutated, else the mutation."""
+        """The count if nothing is mutated, else the mutation."""
         if value is not None:
             return super().encode(value, mutation_context)
         block = self.request.resolve_name(self.context_path, self.block_name)
@@ -83,7 +83,7 @@ class Count(Size):  # type: ignore[misc]
 
 
 class Case:
-    """One test case: what was heard and not yet looked at, what stands in slots, what did not come."""
+    """One test case: what was received but not yet read, the values of slots, and what did not arrive."""
 
     def __init__(self, definition: Definition, slots: dict[str, Any]) -> None:
         self.definition, self.given = definition, slots
@@ -100,7 +100,7 @@ class Case:
         self.slots = {**self.given, **own}
 
     def answered(self, *names: str) -> Callable[..., None]:
-        """A callback that reads until these answers have come, in this order, and fills the slots of what is next."""
+        """A callback that reads until these answers have arrived, in this order, and fills the next request's slots."""
 
         def answers(
             target: Any, fuzz_data_logger: Any, session: Any, node: Any, test_case_context: Any, **kwargs: Any
@@ -136,7 +136,7 @@ class Case:
 
 
 def taken(definition: Definition, heard: bytearray) -> Iterator[tuple[str, bytes]]:
-    """Whole frames and protocol headers, by name with their payload, taken out of what was heard."""
+    """Whole frames and protocol headers, by name with their payload, taken out of what was received."""
     before, size_at, left_out = definition.frame
     width = definition.size_octets
     while len(heard) >= 8:
@@ -175,7 +175,7 @@ def session_of(
 
 
 def alive(definition: Definition, host: str, port: int, timeout_s: float) -> Callable[..., None]:
-    """A callback behind each case: another connection has to be answered."""
+    """A callback after each case: another connection has to be answered."""
     header = definition.requests[definition.edges[0][1]]().render()
 
     def still_alive(target: Any, fuzz_data_logger: Any, **kwargs: Any) -> None:
@@ -190,7 +190,7 @@ def alive(definition: Definition, host: str, port: int, timeout_s: float) -> Cal
 
 
 def reachable(host: str, port: int) -> bool:
-    """Whether anybody listens; says so where not: boofuzz ends without a word."""
+    """Whether anybody listens; says so where not: boofuzz ends silently."""
     another = TCPSocketConnection(host, port)
     try:
         another.open()
@@ -203,7 +203,7 @@ def reachable(host: str, port: int) -> bool:
 
 
 def main(definition: Definition, host: str, port: int) -> int:
-    """Fuzz from the command line; 1 where something failed, 3 where nobody listens."""
+    """Fuzz from the command line; 1 where something failed, 3 if no one listens."""
     parser = argparse.ArgumentParser(description=f"boofuzz session for {definition.dialect}")
     parser.add_argument("--host", default=host)
     parser.add_argument("--port", type=int, default=port)

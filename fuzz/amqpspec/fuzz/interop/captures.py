@@ -2,8 +2,8 @@
 
 Knows: packets, the order of TCP. Must not know: what the octets mean.
 
-Octets are put in order by their sequence numbers; what was sent twice counts once, as it came first. A stream ends
-where octets are missing for good: nothing behind a gap is made up.
+Octets are put in order by their sequence numbers; what was sent twice counts once, as received first. A stream ends
+where octets are missing permanently: nothing after a gap is made up.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Half:
         self._order.next_seq = (seq + 1) % SEQ_SPAN
 
     def feed(self, seq: int, data: bytes, missing_octets: int = 0) -> None:
-        """A segment; behind it, so many octets were not captured."""
+        """A segment; after it, this many octets were not captured."""
         if len(self.octets) < _MAX_STREAM_OCTETS:
             for fresh in self._order.take(seq, data):
                 self.octets += fresh

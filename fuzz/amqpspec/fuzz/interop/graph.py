@@ -44,9 +44,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Where a request may come: behind another (``after`` empty: first of all), once the answers have come.
+    """Where a request may come: after another (``after`` empty: first of all), once the answers have arrived.
 
-    ``state`` is the last state on the way, and ``since`` what was sent behind it.
+    ``state`` is the last state on the way, and ``since`` what was sent after it.
     """
 
     after: str
@@ -67,7 +67,7 @@ class SessionGraph:
 
 @dataclass(slots=True)
 class _Point:
-    """A place in the trie of ways: the request that leads here, and what follows once which answers have come."""
+    """A place in the trie of ways: the request that leads here, and what follows once which answers have arrived."""
 
     name: str
     following: dict[tuple[tuple[str, ...], Say], _Point] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class _Graph:
     # --- ways
 
     def _way(self, state: State) -> tuple[_Point, tuple[str, ...]]:
-        """The end of a state's way, and what is waited for there; requests are made where there are none yet."""
+        """The end of a state's way, and what is waited for there; requests are made if there are none yet."""
         point, waits = self.root, tuple[str, ...]()
         for step in state.steps:
             for say in step.says:
@@ -132,7 +132,7 @@ class _Graph:
     # --- productions
 
     def _productions(self, state: State, point: _Point, waits: tuple[str, ...]) -> None:
-        """What may come next in a state, but for what a way goes on with anyway."""
+        """What may follow in a state, except for what a way continues with anyway."""
         following = [p for (waited, _), p in point.following.items() if waited == waits]
         known = {octets_of(self.requests[p.name].tree) for p in following}
         for name in state.next:
@@ -142,7 +142,7 @@ class _Graph:
                 self.edges.append(Edge(point.name, request.name, waits, state.name))
 
     def _of_production(self, name: str, tree: Node, after: str) -> Request:
-        """A production's request; it may come in several states, but only once behind the same request."""
+        """A production's request; it may come in several states, but only once after the same request."""
         for request in self.made_of.setdefault(name, []):
             if not any((edge.after, edge.request) == (after, request.name) for edge in self.edges):
                 return request
@@ -158,7 +158,7 @@ def _word(name: str) -> str:
 
 
 def _slot_of(node: Node) -> Slot | None:
-    """The slot whose mark stands in a leaf."""
+    """The slot whose mark is in a leaf."""
     if node.is_group or node.measure is not None or not node.octets:
         return None
     known = (slot for slot in Slot if slot not in _LEFT)

@@ -31,7 +31,7 @@ class BoofuzzFacts:
     """What a boofuzz session has to know of frames.
 
     ``frame``: octets before the payload, place of the size, what the size leaves out. ``named_by``: where those octets
-    stand, from and to, by which ``names`` knows what a server says. ``own_queue``: each case has a queue of its own.
+    stand, from and to, by which ``names`` knows what a server says. ``own_queue``: each case has a separate queue.
     A size has ``size_octets``.
     """
 
@@ -63,7 +63,7 @@ class InteropPart(Part, Protocol):
         return octets
 
     def boofuzz(self) -> BoofuzzFacts | None:
-        """What a boofuzz session has to know; None where there is none for this dialect."""
+        """What a boofuzz session has to know; None if there is none for this dialect."""
         return None
 
 

@@ -3,7 +3,7 @@
 Knows: what of a stream is kept, and for which states. Must not know: frames, captures' formats, mutation.
 
 A handshake is never kept: the way into a state makes a new one, so that no recorded secret becomes an input. What
-is behind it becomes an entry as a whole; and, channel by channel, some utterances at a time (a method with its
+is after it becomes an entry as a whole; and, channel by channel, some utterances at a time (a method with its
 content), on the channel that the state has opened.
 """
 
@@ -82,7 +82,7 @@ _TOO_MANY = "entries too many left out"
 
 
 def read_seeds(path: Path, dialect_id: str) -> Seeds:
-    """What clients said in a capture, for one dialect. Raises CaptureError, or SeedError where nothing is left."""
+    """What clients said in a capture, for one dialect. Raises CaptureError, or SeedError if nothing is left."""
     entries: dict[Origin, Seed] = {}
     left_out: Counter[str] = Counter()
     streams = client_streams(path)
@@ -158,7 +158,7 @@ def write_corpus(folder: Path, seeds: Seeds) -> None:
 
 
 def read_corpus(folder: Path) -> Seeds:
-    """The corpus of a campaign's folder, none where it has none. Raises SeedError where it is not as it was written."""
+    """The corpus of a campaign's folder, none if it has none. Raises SeedError if it is not as it was written."""
     place = folder / FOLDER
     if not (place / INDEX).exists():
         return Seeds(())

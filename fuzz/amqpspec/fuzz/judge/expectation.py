@@ -16,7 +16,7 @@ from amqpspec.spec.requirements import Ledger
 class Expectation:
     """A requirement that the input breaks, and the refusals that keep it; without one, the input may be legal.
 
-    An input that may be legal can be taken or refused in any way; the target has to live on.
+    An input that may be legal can be taken or refused in any way; the target has to survive.
     """
 
     requirement: str = ""

@@ -16,7 +16,7 @@ class JudgePart(Part, Protocol):
     """What a dialect's ledger says of octets."""
 
     def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
-        """The one requirement that octets break in a state; empty where that is not beyond doubt."""
+        """The one requirement that octets break in a state; empty if that is not beyond doubt."""
         return ""
 
 

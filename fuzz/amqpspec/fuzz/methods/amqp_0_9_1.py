@@ -42,7 +42,7 @@ class Amqp091Driver(MethodsDriver):
     }
 
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """A rollback without a transaction is refused, behind which nobody could tell that channels were mixed up."""
+        """A rollback without a transaction is refused, after which no one could tell that channels were mixed up."""
         found = dict(super().conditions(kind))
         if kind == "mixed-up":
             found["rare"] = FrameCondition(frozenset({"tx.select"}))

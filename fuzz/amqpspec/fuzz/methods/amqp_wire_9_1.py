@@ -13,7 +13,7 @@ from amqpspec.fuzz.methods.driver import MethodsDriver
 class AmqpWire91Driver(MethodsDriver):
     """The 9.1 wire draft, and AMQP 0-8, in which brokers in use answer it.
 
-    There, a rollback without a transaction ends the connection, behind which nothing can be seen.
+    There, a rollback without a transaction ends the connection, after which nothing can be seen.
     """
 
     lives_on = "security/invalid-data"

@@ -2,7 +2,7 @@
 
 Knows: channels, queues, deliveries of one's own. Must not know: inputs, processes, what a complaint leads to.
 
-All queues are exclusive; two of them are consumed from, each on a channel of its own. On one more channel nothing is
+All queues are exclusive; two of them are consumed from, each on a separate channel. On one more channel nothing is
 ever asked.
 """
 

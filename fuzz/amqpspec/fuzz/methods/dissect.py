@@ -1,6 +1,6 @@
 """Recorded octets of the 0-9 family as trees, as fine as the grammar has them: frames, fields, tables.
 
-Knows: how the tables' rows lie on the wire. Must not know: where octets come from.
+Knows: how the tables' rows are encoded on the wire. Must not know: where octets come from.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _payload(dialect: MethodDialect, frame: Frame) -> Node:
 
 
 def _parts(dialect: MethodDialect, kind: str, payload: bytes) -> tuple[Node, ...] | None:
-    """The parts of a method's or content header's payload, or None where it cannot be read."""
+    """The parts of a method's or content header's payload, or None if it cannot be read."""
     read = {"method": _method, "header": _header}.get(kind)
     if read is None:
         return None

@@ -48,7 +48,7 @@ _COMMON = ("exchange.declare", "exchange.delete", "queue.bind", "queue.unbind")
 class MethodsDriver(FuzzDriver):
     """A dialect of classes and methods.
 
-    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row that stands for "lives on";
+    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row that stands for "survives";
     ``rare_method`` is one that no broker refuses where a planted defect strikes.
     """
 
@@ -148,7 +148,7 @@ class MethodsDriver(FuzzDriver):
         return TURNS.get(production)
 
     def facts_in(self, state: str) -> str:
-        """What holds behind a way."""
+        """What holds after a way."""
         return FACTS.get(state, "")
 
     # --- what a target says
@@ -170,7 +170,7 @@ class MethodsDriver(FuzzDriver):
         return answers.announced(self._codec, said)
 
     def queue_of(self, number: int, values: Values) -> str:
-        """Each connection declares a queue of its own."""
+        """Each connection declares a separate queue."""
         return f"amqpspec.fuzz.{number}"
 
     def settled_silence_s(self, octets: bytes) -> float:
@@ -208,7 +208,7 @@ class MethodsDriver(FuzzDriver):
     cut_states = ("ready", "channel")
 
     def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Frames behind the handshake, without class connection and heartbeats."""
+        """Frames after the handshake, without class connection and heartbeats."""
         return interop.pieces(self.tables, octets)
 
     def on_channel(self, octets: bytes, channel: int) -> bytes:

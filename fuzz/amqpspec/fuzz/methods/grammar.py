@@ -1,6 +1,6 @@
 """The grammar of a dialect of classes and methods: each method, header, body, table and frame as a tree.
 
-Knows: how the tables' rows lie on the wire. Must not know: states, what is illegal.
+Knows: how the tables' rows are encoded on the wire. Must not know: states, what is illegal.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def entry(dialect: MethodDialect, key: str, tag: TypeTag) -> Node:
 
 
 def tagged(dialect: MethodDialect, tag: TypeTag, depth: int = 1) -> tuple[Node, ...]:
-    """A tag and a sample value behind it; tables and arrays hold a long string or, at depth 0, nothing."""
+    """A tag and a sample value after it; tables and arrays hold a long string or, at depth 0, nothing."""
     octet = leaf("tag", Role.TYPE_TAG, tag.tag.encode(), "tag")
     inner = next(t for t in dialect.table_tags if t.primitive == "longstr")
     if tag.primitive == "table":

@@ -17,7 +17,7 @@ _OUTSIDE = frozenset({"channel.open", "channel.close", "channel.close-ok"})
 
 
 def pieces(dialect: MethodDialect, octets: bytes) -> Iterator[Piece]:
-    """Frames behind the protocol header, without class connection and heartbeats."""
+    """Frames after the protocol header, without class connection and heartbeats."""
     kinds = {code: name for name, code in dialect.layout.types.items()}
     reader = FrameReader(dialect.layout, max_payload_octets=MAX_OCTETS)
     reader.feed(octets)

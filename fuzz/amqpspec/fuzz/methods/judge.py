@@ -33,13 +33,13 @@ _IDS_OCTETS, _SIZE_OCTETS = 4, 4
 _FIELDS_OCTETS = 1100
 """More than the fields before a table take."""
 _TAKEN_OCTETS = 1 << 24
-"""A body that is announced larger may be refused for its size, before it or anything behind it is read."""
+"""A body that is announced larger may be refused for its size, before it or anything after it is read."""
 _CONTENT_STATES = {"content": None, "body": 8}
-"""States in which the connection is in the midst of a content, and how many octets of body are still to come."""
+"""States in which the connection is in the middle of a content, and how many octets of body are still to come."""
 
 
 def judge(dialect_id: str, rules: Mapping[str, str], state: State, steps: tuple[bytes, ...]) -> str:
-    """The requirement that the octets break in a state, or nothing where that is not beyond doubt.
+    """The requirement that the octets break in a state, or nothing if that is not beyond doubt.
 
     ``rules`` are the rows of the ledger by what is broken.
     """
@@ -54,7 +54,7 @@ def judge(dialect_id: str, rules: Mapping[str, str], state: State, steps: tuple[
 
 
 def _of_header(octets: bytes) -> str:
-    """Only a header of the right form whose version nobody has defined is beyond doubt: other octets may be another
+    """Only a header of the right form whose version no one has defined is beyond doubt: other octets may be another
     protocol, which a server is free to serve.
     """
     begins = octets[:8]
@@ -107,7 +107,7 @@ def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:
 
 
 class _Content:
-    """How far the content under way is: nothing, a header to come, or so many octets of body."""
+    """How far the content under way is: nothing, a header to come, or this many octets of body."""
 
     def __init__(self, dialect: MethodDialect, state: State) -> None:
         self._dialect = dialect
@@ -115,7 +115,7 @@ class _Content:
         self.left = _CONTENT_STATES.get(state.name)
 
     def takes(self, frame: Frame) -> bool:
-        """Go on by a legal frame; False where what follows depends on more than the frames."""
+        """Continue by a legal frame; False if what follows depends on more than the frames."""
         types = self._dialect.layout.types
         if frame.type == types["method"] and self.class_id is None:
             ids = (int.from_bytes(frame.payload[:2], "big"), int.from_bytes(frame.payload[2:4], "big"))
@@ -210,7 +210,7 @@ def _is_disputed(dialect_id: str, payload: bytes, error: WireError) -> bool:
 
 
 def _is_in_table(codec: Codec, payload: bytes, error: WireError) -> bool:
-    """Whether what cannot be read lies in a table: with an empty one in its place, all before it can be read."""
+    """Whether what cannot be read is in a table: with an empty one in its place, all before it can be read."""
     ends = range(_IDS_OCTETS, min(error.offset, _FIELDS_OCTETS) + 1)
     return any(_error_of(codec, payload[:end] + bytes(_SIZE_OCTETS)) is None for end in ends)
 

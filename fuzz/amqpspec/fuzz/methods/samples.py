@@ -9,7 +9,7 @@ from amqpspec.spec.methods import Field, Method
 
 QUEUE, EXCHANGE, CONSUMER = "amqpspec.fuzz.q", "amq.direct", "amqpspec.fuzz.c"
 LOGIN = b"\0guest\0guest"
-"""The response of an input; the login of a state comes from the target, and never stands in an input."""
+"""The response of an input; the login of a state comes from the target, and never is in an input."""
 
 _BY_FIELD: dict[str, object] = {
     "connection.start-ok mechanism": "PLAIN",

@@ -67,7 +67,7 @@ def _read(codecs: tuple[Codec, ...], payload: bytes) -> Call | None:
 
 
 def settled_silence_s(dialect_id: str, octets: bytes) -> float:
-    """The heartbeat interval in seconds that an input settles; zero where it settles none."""
+    """The heartbeat interval in seconds that an input settles; zero if it settles none."""
     codec = codec_for(widest(dialect_id))
     tune_ok = codec.dialect.methods["connection.tune-ok"]
     ids = tune_ok.class_id.to_bytes(2, "big") + tune_ok.method_id.to_bytes(2, "big")

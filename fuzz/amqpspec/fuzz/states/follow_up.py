@@ -3,7 +3,7 @@
 Knows: the steps of ways, a handshake's rules. Must not know: frames, sockets, time, what a target answered.
 
 An input leaves a target without an excuse only where its last octet ends a frame, nothing in it is wrong by the tables,
-nothing in it carries content (behind which a broker may stop reading), and nothing in it moves the connection itself.
+nothing in it carries content (after which a broker may stop reading), and nothing in it moves the connection itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def traces(dialect_id: str, octets: bytes) -> Traces:
 
 @cache
 def _ladder(dialect_id: str) -> tuple[tuple[str, Step], ...]:
-    """What the handshake's steps are begun by: an answer and what may be said behind it, up to the last."""
+    """What the handshake's steps are begun by: an answer and what may be said after it, up to the last."""
     last = last_rung(dialect_id)
     ways = (state.steps for state in states(dialect_id).values())
     steps = next((steps for steps in ways if last and steps and last in steps[-1].wait_for), ())
@@ -42,7 +42,7 @@ def _ladder(dialect_id: str) -> tuple[tuple[str, Step], ...]:
 
 
 def last_rung(dialect_id: str) -> str:
-    """The answer behind which a connection is open; empty where nothing may be asked behind an input."""
+    """The answer after which a connection is open; empty if nothing may be asked after an input."""
     return states_part(dialect_id).handshake.opened_by
 
 
@@ -72,7 +72,7 @@ def opening_only(dialect_id: str) -> Step:
 
 
 def fresh_channel(used: frozenset[int], limit: int) -> int | None:
-    """A channel that nothing has used, the lowest one behind the first; None where there is none."""
+    """A channel that nothing has used, the lowest one after the first; None if there is none."""
     return next((n for n in range(1, min(limit, _FAR) + 1) if n not in used), None)
 
 
@@ -84,18 +84,18 @@ def used_channels(dialect_id: str, state: str, found: Traces) -> frozenset[int]:
 
 @cache
 def exchange_on(dialect_id: str, channel: int) -> Exchange:
-    """A legal exchange on a channel of its own."""
+    """A legal exchange on a separate channel."""
     return states_part(dialect_id).exchange_on(channel)
 
 
 @cache
 def farewell(dialect_id: str, channel: int) -> Step:
-    """What is owed to a target that has closed a channel, or ended a session."""
+    """What is due to a target that has closed a channel, or ended a session."""
     return states_part(dialect_id).farewell(channel)
 
 
 def rest(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -> tuple[Step, ...] | None:
-    """What of the handshake is left to say; None where nothing may legally be said, or nobody can tell."""
+    """What of the handshake is left to say; None if nothing may legally be said, or no one can tell."""
     rules = states_part(dialect_id).handshake
     if not rules.opened_by or state in rules.mute or not rules.ends.isdisjoint(found.names):
         return None
@@ -113,7 +113,7 @@ def rest(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -
 
 
 def has_no_excuse(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -> bool:
-    """Whether a target that took the input has to go on, beyond doubt."""
+    """Whether a target that took the input has to continue, beyond doubt."""
     rules = states_part(dialect_id).handshake
     if not found.whole or not found.sound or state in rules.filled | rules.mute:
         return False

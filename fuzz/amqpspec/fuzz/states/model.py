@@ -48,7 +48,7 @@ class Values:
     next_incoming: int = 0
 
     def of(self, slot: Slot) -> str | bytes | int:
-        """What stands in a slot."""
+        """What is in a slot."""
         value: str | bytes | int = _FILLING[slot](self)
         return value
 
@@ -119,7 +119,7 @@ class Step:
     """What is sent at once, and what is waited for then.
 
     ``wait_for`` names the answers (``connection.tune``, ``attach``, ``header``) that have to arrive, in this order but
-    not one right behind the other; with none, the next step follows at once.
+    not one directly after the other; with none, the next step follows at once.
     """
 
     says: tuple[Say, ...]
@@ -197,7 +197,7 @@ class Traces:
 
 
 BROKEN = Traces()
-"""Octets that end in the midst of a frame, or cannot be cut into frames."""
+"""Octets that end in the middle of a frame, or cannot be cut into frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def traces_of(signs: Sequence[Sign]) -> Traces:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A legal exchange on a channel of its own; ``leaves_open`` says whether the channel is open behind it."""
+    """A legal exchange on a separate channel; ``leaves_open`` says whether the channel is open after it."""
 
     steps: tuple[Step, ...] = ()
     leaves_open: bool = False
@@ -235,13 +235,13 @@ class Exchange:
 class HandshakeRules:
     """What the follow-up of an input has to know of a handshake and of single states.
 
-    ``opened_by`` is the answer behind which a connection is open; without one, nothing is asked behind inputs.
+    ``opened_by`` is the answer after which a connection is open; without one, nothing is asked behind inputs.
     ``ends``: what ends a connection; ``life``: signs of life, which ask for nothing. Of states: in those of ``mute``
     nothing more may be said, in ``filled`` ones a broker may stop reading, in ``half_said`` ones no way leads back,
     ``answered`` ones have asked for the first answer without waiting for it, and in ``all_but_last`` ones only the last
     thing of the handshake is left to say.
     ``said_by`` are inputs, by state and name, that leave only the last thing to say, each with the answer that has to
-    have come before (or none).
+    have arrived before (or none).
     """
 
     opened_by: str = ""
@@ -273,7 +273,7 @@ class Turn:
         return self.needs <= facts and not self.lacks & facts
 
     def after(self, facts: Facts) -> Facts:
-        """The facts behind it."""
+        """The facts after it."""
         return (facts - self.takes) | self.gives
 
 

@@ -26,7 +26,7 @@ class StatesPart(Part, Protocol):
     """The states of a dialect.
 
     ``mechanisms`` are those of one response, by which a way can log in; ``first_channel`` is the channel that ways use;
-    ``handshake`` says how a conversation may legally go on.
+    ``handshake`` says how a conversation may legally continue.
     """
 
     mechanisms: tuple[str, ...] = ("PLAIN",)
@@ -52,11 +52,11 @@ class StatesPart(Part, Protocol):
         return BROKEN
 
     def exchange_on(self, channel: int) -> Exchange:
-        """A legal exchange on a channel that nobody has used."""
+        """A legal exchange on a channel that no one has used."""
         return Exchange()
 
     def farewell(self, channel: int) -> Step:
-        """What is owed to a target that has closed a channel."""
+        """What is due to a target that has closed a channel."""
         return Step(())
 
     # --- the way back
@@ -66,11 +66,11 @@ class StatesPart(Part, Protocol):
         return Step(())
 
     def opens_or_ends(self, name: str) -> bool:
-        """Whether a thing that was said opens or ends a channel, or what lies in one."""
+        """Whether a thing that was said opens or ends a channel, or what is in one."""
         return True
 
     def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:
-        """Whether steps behind the opening of a connection may be gone once more on it."""
+        """Whether steps after the opening of a connection may be gone again on it."""
         return False
 
     # --- sequences

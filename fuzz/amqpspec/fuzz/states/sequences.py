@@ -1,8 +1,8 @@
-"""Which productions may follow which: legal sequences behind a state, by what each needs, gives and takes away.
+"""Which productions may follow which: legal sequences after a state, by what each needs, gives and takes away.
 
 Knows: states, turns. Must not know: who draws them, what a production is.
 
-The states say what may come next in each of them; a turn says where a production leads, and what has to be there. A
+The states say what may follow in each of them; a turn says where a production leads, and what has to be there. A
 production without a turn ends nothing and begins nothing here: it is left out, as are those whose sample names what no
 broker needs to have (a host, a coordinator, classes that hardly any broker has).
 """
@@ -20,7 +20,7 @@ def turn_of(dialect_id: str, production: str) -> Turn | None:
 
 
 def beginnings(dialect_id: str) -> tuple[State, ...]:
-    """The states behind which a sequence may begin."""
+    """The states after which a sequence may begin."""
     mute = states_part(dialect_id).handshake.mute
     return tuple(
         s

@@ -16,7 +16,7 @@ from amqpspec.fuzz.states.ways import states
 
 
 def can_go_back(dialect: str, state: str, found: Traces) -> bool:
-    """Whether an input whose target went on leaves the state's own channels as the only ones that are open."""
+    """Whether an input whose target continued leaves the state's own channels as the only ones that are open."""
     part = states_part(dialect)
     if state in part.handshake.mute | part.handshake.half_said:
         return False
@@ -48,7 +48,7 @@ def _own(dialect: str, state: str) -> frozenset[int]:
 
 @cache
 def _behind_opening(dialect: str, state: str) -> tuple[Step, ...] | None:
-    """The steps of a way behind the opening of its connection; None where they cannot be gone twice."""
+    """The steps of a way after the opening of its connection; None if they cannot be gone twice."""
     steps, last = states(dialect)[state].steps, last_rung(dialect)
     at = next((number for number, step in enumerate(steps) if last in step.wait_for), None)
     if at is None or steps[at].wait_for[-1] != last:

@@ -4,7 +4,7 @@ Knows: how a key becomes octets. Must not know: what the decisions are about.
 
 A key is hashed with a block number, and each block gives the next octets: no state runs from one input to the next,
 so that input number 10⁹ costs what the first one costs. What was decided is kept as a list of numbers; smaller
-numbers are simpler decisions, and a list that ends early goes on with zeros.
+numbers are simpler decisions, and a list that ends early continues with zeros.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Choices:
         return options[self.below(len(options))]
 
     def weighted(self, weights: Sequence[int]) -> int:
-        """The place of one of the weights, likelier the larger it is; ValueError where all are zero."""
+        """The place of one of the weights, likelier the larger it is; ValueError if all are zero."""
         at, place = self.below(sum(weights)), 0
         while at >= weights[place]:
             at -= weights[place]
@@ -72,7 +72,7 @@ class Choices:
         return place
 
     def octets(self, count: int) -> bytes:
-        """So many octets, as one decision."""
+        """This many octets, as one decision."""
         return self.below(256**count).to_bytes(count, "big") if count else b""
 
     def _draw(self, count: int) -> bytes:
@@ -85,7 +85,7 @@ class Choices:
 
 
 def shrunk(recorded: Sequence[int], keeps: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
-    """A record that is shorter or smaller and still keeps what was found; the record itself where none does.
+    """A record that is shorter or smaller and still keeps what was found; the record itself if none does.
 
     ``keeps`` is asked about each candidate, and has to answer the same each time.
     """

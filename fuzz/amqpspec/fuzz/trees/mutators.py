@@ -226,7 +226,7 @@ MUTATORS = tuple(
 
 
 def stacked(root: Node, choices: Choices, donors: Sequence[Node], count: int) -> tuple[Node, tuple[str, ...]]:
-    """So many mutators one upon the other; the tree, and the names of those that changed something."""
+    """This many mutators one upon the other; the tree, and the names of those that changed something."""
     names: list[str] = []
     for _ in range(count):
         mutator = choices.pick(MUTATORS)

@@ -125,7 +125,7 @@ def count_of(width_octets: int, *of: str, extra: int = 0, kind: str = "") -> Nod
 
 
 def counted(name: str, width_octets: int, held: Node, kind: str, size_kind: str = "") -> Node:
-    """A part behind the number of its octets."""
+    """A part after the number of its octets."""
     return group(name, size_of(width_octets, held.name, kind=size_kind or kind), held, kind=kind)
 
 

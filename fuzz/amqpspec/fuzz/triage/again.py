@@ -29,7 +29,7 @@ _OF_A_FRESH_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What came of an input, and who complains."""
+    """The result of an input, and who complains."""
 
     result: InputResult
     complaints: tuple[Suspicion, ...]
@@ -61,7 +61,7 @@ def named(dialect: str, text: str, campaign: Path | None = None) -> FuzzInput:
 
 
 def look(subject: Subject, item: FuzzInput, oracles: Collection[Oracle]) -> Look:
-    """Send an input once and ask these oracles; raises Unanswered where the target is not there."""
+    """Send an input once and ask these oracles; raises Unanswered if the target is not there."""
     if set(oracles) <= _OF_A_FRESH_PROCESS:
         subject.renew()
     tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s).patient

@@ -4,7 +4,7 @@ Knows: traces in logs, the parts that a smallest input needs. Must not know: fil
 
 A line of a log, or a crash by what the log says last, has what broke and where. A deviation has its requirement. Of
 anything else, the parts matter that could not be made simpler: their frames and fields. Where an input was not made
-smaller, its family and role stand for them; where none is to blame, the finding is alone.
+smaller, its family and role stand for them; if none is to blame, the finding is alone.
 """
 
 from __future__ import annotations

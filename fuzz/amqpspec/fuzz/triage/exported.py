@@ -3,7 +3,7 @@
 Knows: what a case can see of each oracle. Must not know: any dialect's peer, files.
 
 What only the target's process or its log shows (memory, processor time, log, lateness) no case can see: its case
-demands that the target lives on, and says so.
+demands that the target survives, and says so.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def case_of(name: str, item: FuzzInput, suspicion: Suspicion) -> str:
 
 
 def _follow_up(said: CaseWords, item: FuzzInput) -> str:
-    """What may legally be asked behind an input by which the connection stays open; nothing where it is not yet."""
+    """What may legally be asked after an input by which the connection stays open; nothing if it is not yet."""
     if not opens(item.dialect, item.state):
         return ""
     used = used_channels(item.dialect, item.state, traces(item.dialect, item.octets))
@@ -130,5 +130,5 @@ def _step(octets: bytes) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that can stand in a docstring: what a target wrote is not trusted."""
+    """Text that can be in a docstring: what a target wrote is not trusted."""
     return "".join(c if c.isprintable() and c not in "\\" else " " for c in text).replace('"', "'")

@@ -84,7 +84,7 @@ def signature_of(oracle: Oracle, top: str, family: str, state: str) -> str:
 
 
 def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject) -> Path:
-    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last."""
+    """Write a finding below ``findings/`` of a campaign; returns its folder. ``finding.json`` comes last."""
     place = folder / "findings" / finding.name
     place.mkdir(parents=True, exist_ok=True)
     if finding.item is not None:
@@ -148,7 +148,7 @@ def read_finding(place: Path) -> Mapping[str, Any]:
 
 
 def item_of(data: Mapping[str, Any]) -> FuzzInput:
-    """The smallest input of a finding; raises FindingError where none is to blame, IdError for a wrong id."""
+    """The smallest input of a finding; raises FindingError if none is to blame, IdError for a wrong id."""
     if not data.get("input"):
         raise FindingError("expected a finding with an input, actual: a batch as a whole is to blame")
     if data["state"] not in states(data["dialect"]):

@@ -17,7 +17,7 @@ class CaseWords:
     """Lines of Python of which a case is made.
 
     ``peer`` and ``oracles`` are the modules with Peer and ``rejects_violation``; ``row`` is the requirement that stands
-    for "lives on". ``enter`` goes into each state; in those of ``barriers`` a round trip behind the octets proves that
+    for "survives". ``enter`` goes into each state; in those of ``barriers`` a round trip after the octets proves that
     nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has become of it; ``listen`` lets
     another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a channel of its
     own. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has to be said.

@@ -19,7 +19,7 @@ class Spent(Exception):
 
 @dataclass(slots=True)
 class Search:
-    """The best steps so far; a call asks whether other ones keep the effect, and raises Spent where it may not."""
+    """The best steps so far; a call asks whether other ones keep the effect, and raises Spent if it may not."""
 
     best: Steps
     keeps: Callable[[Steps], bool]

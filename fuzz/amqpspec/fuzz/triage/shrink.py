@@ -3,7 +3,7 @@
 Knows: the order of the stages, frames of an input. Must not know: how an effect is seen, targets.
 
 Each stage begins with the best that the one before has found. When all of them have been through, they begin again, for
-what was left out may have been all that other parts were needed for; it ends where none finds anything.
+what was left out may have been all that other parts were needed for; it ends if none finds anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Steps", "smaller_steps"]
 
 
 def smaller_steps(item: FuzzInput, keeps: Callable[[Steps], bool], limit: int) -> Steps:
-    """The smallest steps found that keep the effect, the input's own where there are none.
+    """The smallest steps found that keep the effect, the input's own if there are none.
 
     ``keeps`` is asked at most ``limit`` times, never twice about the same steps, never about the input's own;
     what it raises ends the search, and is raised.

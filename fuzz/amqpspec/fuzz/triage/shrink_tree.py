@@ -58,7 +58,7 @@ class _Shrinker:
         return True
 
     def cut(self) -> None:
-        """Each frame ends behind the last part that is needed, found by halves."""
+        """Each frame ends after the last part that is needed, found by halves."""
         for frame in self.tree.children:
             parts = _tail(frame)
             middle, needed, enough = 0, -1, len(parts)
@@ -160,7 +160,7 @@ def _with(node: Node, octets: bytes) -> Node:
 
 
 def _tail(frame: Node) -> list[Node]:
-    """What may be missing at a frame's end: the parts without parts of all that it holds behind its header."""
+    """What may be missing at a frame's end: the parts without parts of all that it holds after its header."""
     held = [child for child in frame.children if child.children]
     return [place.node for part in held for place in walk(part) if not place.node.children]
 
@@ -178,7 +178,7 @@ def _parts(node: Node) -> Iterator[Node]:
 
 
 def _simplest(node: Node) -> Node | None:
-    """What is simplest in its place; None where it is that, or says what others are."""
+    """What is simplest in its place; None if it is that, or says what others are."""
     if node.is_group:
         return Node(node.name, kind=node.kind) if node.children else None
     if node.role in _TEXTS and node.octets:

@@ -63,7 +63,7 @@ class Status(StrEnum):
 class Blame:
     """Who it was. Without ``item`` the batch as a whole is to blame, as far as that is known.
 
-    ``asks`` is how often it was tried to make the input smaller; 0 where it was not.
+    ``asks`` is how often it was tried to make the input smaller; 0 if it was not.
     """
 
     status: Status
@@ -159,7 +159,7 @@ class Triage:
     def _shown(
         self, suspected: Sequence[FuzzInput], items: Sequence[FuzzInput], seen: Suspicion
     ) -> Sequence[FuzzInput]:
-        """Those who are shown to do it together: the suspects, else all; nobody where it is not repeated."""
+        """Those who are shown to do it together: the suspects, else all; no one if it is not repeated."""
         if suspected and self._try(suspected, seen).fired:
             return suspected
         whole = not suspected or (len(suspected) < len(items) and seen.oracle is not Oracle.OBEDIENCE)
@@ -259,7 +259,7 @@ class Triage:
         trials = []
         tries = _TRIES_OF.get(seen.oracle, _TRIES)
         for number in range(tries):
-            # A line of a log is written again by a target that goes on; the last time a fresh one has to write it.
+            # A line of a log is written again by a target that continues; the last time a fresh one has to write it.
             if seen.oracle not in _OF_ONE_CONNECTION and (
                 seen.oracle is not Oracle.LOG or number + 1 == tries
             ):
@@ -366,5 +366,5 @@ def _same(one: Suspicion, seen: Suspicion) -> bool:
 
 
 def _same_cause(one: Suspicion, seen: Suspicion) -> bool:
-    """By the trace where there is one: what is said above it may hold values."""
+    """By the trace if there is one: what is said above it may hold values."""
     return one.cause == seen.cause if seen.cause else one.top == seen.top

@@ -5,7 +5,7 @@
 - ``open_session(channel)``: the login where it has not been done, attach, command-point; everything on channel 0 where
   no other is named. Several sessions are several channels. ``another()`` is a further connection.
 - ``send(name, channel, …)`` sends a control or a command by its name in the tables and does not wait; of a command it
-  gives the id. ``sync`` sets the flag, ``header`` and ``body`` are the segments behind it.
+  gives the id. ``sync`` sets the flag, ``header`` and ``body`` are the segments after it.
 - ``call(name, channel, …)`` sends one and takes what answers it: the responding control, the result of a command that
   has one (a ``Packed``), else its completion. ``Unmet`` where a refusal comes in its place.
 - ``queue``, ``exchange``, ``publish``, ``subscribe``, ``flow``, ``transfer``, ``transfers``, ``accept`` are the usual

@@ -48,16 +48,16 @@ class AssemblyArrived(Arrival):
         return self.assembly.instruction.args if self.assembly.instruction else {}
 
     def __getitem__(self, key: str) -> Any:
-        """An argument; None where it is absent."""
+        """An argument; None if it is absent."""
         return self.args.get(key)
 
     @property
     def body(self) -> bytes:
-        """The body segment; empty where there is none."""
+        """The body segment; empty if there is none."""
         return self.assembly.body or b""
 
     def struct(self, name: str) -> Mapping[str, Any]:
-        """The fields of a struct in the header segment by its name; none where it is not there."""
+        """The fields of a struct in the header segment by its name; none if it is not there."""
         found = (entry for entry in self.assembly.header or () if isinstance(entry, Packed))
         return next((entry.fields for entry in found if entry.name == name), {})
 

@@ -15,8 +15,8 @@ class Session:
     """One end of a session.
 
     ``next_id`` is the id of the next command out, ``next_in`` that of the next one in; None until a command-point has
-    said it. ``done`` are commands out that the target told completed. ``received`` are commands in, ``finished`` those
-    of them that were completed here, and ``known`` those that the target knows to be.
+    said it. ``done`` are commands out that the target reported as completed. ``received`` are commands in,
+    ``finished`` those of them that were completed here, and ``known`` those that the target knows to be.
     """
 
     name: bytes
@@ -31,7 +31,7 @@ class Session:
 
     @property
     def reported(self) -> Ranges:
-        """What completed has to say: all that is finished, but for what is known to be."""
+        """What completed has to say: all that is finished, except for what is known to be."""
         return (self.finished - self.known).ranges
 
     def number(self) -> int | None:

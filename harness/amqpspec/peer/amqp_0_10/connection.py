@@ -85,7 +85,7 @@ class Connection(Line):
         body: bytes | None = None,
         **args: Any,
     ) -> int | None:
-        """Send a control or a command and do not wait; gives the id of a command, None where it has none."""
+        """Send a control or a command and do not wait; returns the id of a command, None if it has none."""
         octets = self.encoded(name, channel, sync=sync, header=header, body=body, **args)
         number = self.number(channel) if kind_of(name) == COMMAND else None
         self.send_octets(octets)

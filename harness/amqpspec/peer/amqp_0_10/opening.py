@@ -44,7 +44,7 @@ class Opening(Connection):
     # --- waiting
 
     def expect(self, *names: str, channel: int | None = 0, within_s: float | None = None) -> AssemblyArrived:
-        """The next of these on that channel (None: any); raises Unmet where the wait ends otherwise."""
+        """The next of these on that channel (None: any); raises Unmet if the wait ends otherwise."""
         arrival = self.arrival(*names, channel=channel, within_s=within_s)
         if isinstance(arrival, AssemblyArrived) and arrival.name in names:
             return arrival
@@ -125,7 +125,7 @@ class Opening(Connection):
         return tune
 
     def handshake(self, **tuning: Any) -> AssemblyArrived:
-        """Everything before connection.open; gives connection.start."""
+        """Everything before connection.open; returns connection.start."""
         start = self.greet()
         self.start_ok(properties=tuning.pop("properties", None))
         self.tune(**tuning)
@@ -144,7 +144,7 @@ class Opening(Connection):
         return self.expect(*ROWS[name].responses, channel=channel)
 
     def close(self) -> Arrival:
-        """Close the connection as the specification says; gives close-ok or what came instead."""
+        """Close the connection as the specification says; returns close-ok or what came instead."""
         self.send("connection.close", reply_code=200, reply_text="done")
         return self.wait(lambda a: is_one(a, ("connection.close-ok",), None), self.patience_s)
 
@@ -161,7 +161,7 @@ class Opening(Connection):
     # --- sessions
 
     def attach(self, channel: int = 0, name: bytes | None = None, *, force: bool = False) -> Session:
-        """Attach a session, of a name of the case's own where none is given; raises Unmet where it is refused."""
+        """Attach a session, of a unique name if none is given; raises Unmet if it is refused."""
         if self.channel_max is not None and channel >= self.channel_max:
             raise OutOfReach(f"channel-max is {self.channel_max}, the case needs channel {channel}")
         session = Session(self.name("s").encode() if name is None else name, channel)
@@ -170,7 +170,7 @@ class Opening(Connection):
         return session
 
     def reattach(self, session: Session, channel: int = 0, *, force: bool = True) -> Session:
-        """Attach a session that was lost, on this connection, with its books; raises Unmet where it is refused."""
+        """Attach a session that was lost, on this connection, with its books; raises Unmet if it is refused."""
         session.channel, session.attached = channel, True
         self.sessions[channel] = session
         self.call_attach(session, force)

@@ -41,7 +41,7 @@ class Peer(Opening):
     # --- asking
 
     def call(self, name: str, /, channel: int = 0, **args: Any) -> Any:
-        """Send something and take what answers it; raises Unmet where another thing comes, or nothing.
+        """Send something and take what answers it; raises Unmet if another thing comes, or nothing.
 
         Gives the responding control, the result of a command that has one (``Packed``), else its completion.
         """
@@ -60,7 +60,7 @@ class Peer(Opening):
     def completion(
         self, number: int | None, channel: int = 0, within_s: float | None = None
     ) -> AssemblyArrived | None:
-        """Wait until a command is told completed; raises Unmet. None where that was told before."""
+        """Wait until a command is reported as completed; raises Unmet. None if that was reported before."""
         session = self.sessions[channel]
         if _is_among(number, session):
             return None
@@ -116,8 +116,8 @@ class Peer(Opening):
     def reaction(self, channel: int = 0, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
         """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
 
-        It let it pass when a barrier sent behind it on the same channel is answered; without ``barrier`` (where the
-        channel cannot carry one), when nothing came within the patience for endings.
+        It let it pass when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
+        channel cannot carry one), when nothing arrived within the patience for endings.
         """
         patience = self.context.patience
         if not barrier:
@@ -148,7 +148,7 @@ class Peer(Opening):
     def _decides(
         self, arrival: AssemblyArrived, channel: int, number: int | None, seen: list[Arrival]
     ) -> bool:
-        """Whether an arrival is the last word; what says nothing of what was sent is kept for a later wait."""
+        """Whether an arrival is the last word; what reveals nothing about what was sent is kept for a later wait."""
         ended = arrival.refusal is not None or arrival.name in _LAST_WORDS
         here = arrival.channel == channel or arrival.name == "connection.close"
         if here and ended:
@@ -165,7 +165,7 @@ class Peer(Opening):
     # --- entities and messages
 
     def queue(self, channel: int = 0, **args: Any) -> str:
-        """Declare a queue of the case's own (exclusive unless said otherwise); gives its name."""
+        """Declare a queue for the case (exclusive unless said otherwise); returns its name."""
         name = args.pop("queue", None) or self.name("q")
         args.setdefault("exclusive", not args.get("durable", False))
         self.will_clean("queue", name)
@@ -173,7 +173,7 @@ class Peer(Opening):
         return str(name)
 
     def exchange(self, type: str = "direct", channel: int = 0, **args: Any) -> str:
-        """Declare an exchange of the case's own; gives its name."""
+        """Declare an exchange of the case's own; returns its name."""
         name = args.pop("exchange", None) or self.name("x")
         self.will_clean("exchange", name)
         self.call("exchange.declare", channel, exchange=name, type=type, **args)
@@ -191,7 +191,7 @@ class Peer(Opening):
         accept_mode: int = NONE,
         sync: bool = False,
     ) -> int | None:
-        """Transfer one message; to a queue through the default exchange where only its name is given. Gives the id."""
+        """Transfer one message, through the default exchange if only a queue's name is given. Returns the id."""
         return self.send(
             "message.transfer",
             channel,
@@ -226,7 +226,7 @@ class Peer(Opening):
         acquire_mode: int = PRE_ACQUIRED,
         **args: Any,
     ) -> str:
-        """Subscribe to a queue and give credit, none of a unit that is None; gives the destination."""
+        """Subscribe to a queue and give credit, none of a unit that is None; returns the destination."""
         name = destination or self.name("d")
         self.call(
             "message.subscribe",
@@ -249,11 +249,11 @@ class Peer(Opening):
                 self.send("message.flow", channel, destination=destination, unit=unit, value=value)
 
     def transfer(self, channel: int = 0, within_s: float | None = None) -> AssemblyArrived:
-        """The next transfer; raises Unmet where none comes."""
+        """The next transfer; raises Unmet if none arrives."""
         return self.expect("message.transfer", channel=channel, within_s=within_s)
 
     def transfers(self, count: int, channel: int = 0) -> list[AssemblyArrived]:
-        """The next so many transfers; raises Unmet where fewer come."""
+        """The next this many transfers; raises Unmet if fewer come."""
         return [self.transfer(channel) for _ in range(count)]
 
     def accept(self, transfers: Iterable[AssemblyArrived], channel: int = 0) -> None:
@@ -281,7 +281,7 @@ class Peer(Opening):
 def entries(
     routing_key: str, delivery: Mapping[str, Any] | None = None, message: Mapping[str, Any] | None = None
 ) -> list[HeaderEntry | Raw]:
-    """The header segment of a transfer: delivery properties with the key, message properties where there are any."""
+    """The header segment of a transfer: delivery properties with the key, message properties if there are any."""
     properties = {**_PLAIN, "routing_key": routing_key, **(delivery or {})}
     found: list[HeaderEntry | Raw] = [Packed("message.delivery-properties", properties)]
     if message is not None:
@@ -290,7 +290,7 @@ def entries(
 
 
 def _is_among(number: int | None, session: Session) -> bool:
-    """Whether a command was told completed."""
+    """Whether a command was reported as completed."""
     return number is not None and number in session.done
 
 

@@ -71,7 +71,7 @@ class Books:
     # --- what is received
 
     def received(self, arrival: FrameArrived) -> FrameArrived:
-        """Take down what was received; gives it back with its session and link made out."""
+        """Take down what was received; returns it back with its session and link made out."""
         if arrival.frame.performative is None:
             return arrival
         name = arrival.name
@@ -113,7 +113,7 @@ def _attach_sent(session: Session, fields: Fields) -> None:
     role, handle = _ROLES.get(_plain(fields.get("role"))), _plain_number(fields.get("handle"), -1)
     if role is None or handle < 0:
         return
-    # A handle is each side's own (§2.6.2): what this side calls the link says nothing of what the target will.
+    # A handle is each side's own (§2.6.2): what this side calls the link reveals nothing about what the target will.
     link = Link(session, str(_plain(fields.get("name"))), handle, role, _address(fields, role))
     if role == "sender":
         link.delivery_count = _plain_number(fields.get("initial_delivery_count"), 0)

@@ -37,7 +37,7 @@ def serial(number: int) -> int:
 
 
 def ahead(later: int, earlier: int) -> int:
-    """How far one serial number is ahead of another; below zero where it is behind."""
+    """How far one serial number is ahead of another; below zero if it is behind."""
     # Serial numbers wrap, so that "ahead" means less than half of them (§2.8.10, RFC 1982).
     distance = serial(later - earlier)
     return distance - SERIAL if distance >= SERIAL >> 1 else distance
@@ -93,7 +93,7 @@ class FrameArrived(Arrival):
 
     @property
     def condition(self) -> str | None:
-        """The condition of that error, None where there is no error."""
+        """The condition of that error, None if there is no error."""
         error = self.error
         if error is None:
             return None
@@ -102,7 +102,7 @@ class FrameArrived(Arrival):
 
     @property
     def state(self) -> str:
-        """The name of the delivery state in a transfer or disposition; empty where there is none."""
+        """The name of the delivery state in a transfer or disposition; empty if there is none."""
         if self.name not in ("disposition", "transfer"):
             return ""
         state = _composed(self["state"])
@@ -167,7 +167,7 @@ class Outgoing:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the target has told a terminal state, or settled it."""
+        """Whether the target has reported a terminal state, or settled it."""
         return self.settled_by_target or self.outcome in TERMINAL
 
 
@@ -209,7 +209,7 @@ class Delivery:
 
     @property
     def state(self) -> str:
-        """The name of the state that its transfers carry; empty where there is none."""
+        """The name of the state that its transfers carry; empty if there is none."""
         return next((t.state for t in reversed(self.transfers) if t.state), "")
 
     @cached_property

@@ -89,7 +89,7 @@ class Connection(Line):
 
     @property
     def largest_frame_octets(self) -> int:
-        """The size of the target's largest frame; may be set to 0 to look for it anew."""
+        """The size of the target's largest frame; may be set to 0 to look for it again."""
         return self.listener.largest_frame_octets
 
     @largest_frame_octets.setter
@@ -97,7 +97,7 @@ class Connection(Line):
         self.listener.largest_frame_octets = octets
 
     def session(self, channel: int = 0) -> Session:
-        """The book of the session that was begun last on a channel; raises LookupError where there is none."""
+        """The book of the session that was begun last on a channel; raises LookupError if there is none."""
         if channel not in self.books.sessions:
             raise LookupError(f"channel {channel}: expected a begin that was sent, actual: none")
         return self.books.sessions[channel]
@@ -119,7 +119,7 @@ class Connection(Line):
         self._whole = True
 
     def send_header(self, octets: bytes | str | None = None) -> None:
-        """Send a protocol header: ``amqp``, ``tls``, ``sasl`` by name, or any octets; AMQP where none is given."""
+        """Send a protocol header: ``amqp``, ``tls``, ``sasl`` by name, or any octets; AMQP if none is given."""
         self._write_whole(HEADERS[octets or "amqp"] if octets is None or isinstance(octets, str) else octets)
 
     def send_empty(self) -> None:
@@ -224,7 +224,7 @@ class Connection(Line):
                 line.send_empty()
 
     def hang_up(self) -> None:
-        """Close the socket without a word; nothing is sent any more."""
+        """Close the socket silently; nothing is sent any more."""
         self.keeps_alive = False
         super().hang_up()
 

@@ -32,9 +32,9 @@ class Linking(Opening):
         return self.context.nodes.address_of(name)
 
     def node(self, hint: str = "q") -> str:
-        """The address of a queue of the case's own.
+        """The address of a queue for the case.
 
-        It is made where the target does not make it when it is first attached to; raises MissingHook where that fails.
+        It is made where the target does not make it when it is first attached to; raises MissingHook if that fails.
         """
         address = self.address_of(self.will_clean("queue", self.name(hint)))
         if self.context.make_node is not None:
@@ -47,7 +47,7 @@ class Linking(Opening):
         """Attach and wait for the answer, whatever it is: see ``attached``, ``refused`` and ``detached_by`` of the
         link, ``ended_by`` of its session, ``closed_by``.
 
-        Begins the session where that was not done. Raises OutOfReach where no handle is left, Unmet for no answer.
+        Begins the session where that was not done. Raises OutOfReach if no handle is left, Unmet for no answer.
         """
         if channel not in self.books.sessions:
             self.begin(channel)
@@ -70,7 +70,7 @@ class Linking(Opening):
         return {"role": role, _NEAR[role]: {}, _FAR[role]: {"address": address}, **fields}
 
     def attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
-        """Attach in a role; raises Unmet where the target refuses the link."""
+        """Attach in a role; raises Unmet if the target refuses the link."""
         link = self.try_attach(role, address, channel, **fields)
         if (over := self.over(link)) is not None:
             raise Unmet("an attached link", over.describe(self.dialect), over)
@@ -107,16 +107,16 @@ class Linking(Opening):
         self.flow(link=link, link_credit=credit, **fields)
 
     def credit_for(self, link: Link, at_least: int = 1, within_s: float | None = None) -> int:
-        """Wait for credit of the target; gives how much there is. Raises Unmet where it does not come."""
+        """Wait for credit of the target; returns how much there is. Raises Unmet if it does not arrive."""
         self.until(lambda: link.credit >= at_least, f"credit for {at_least}", link=link, within_s=within_s)
         return link.credit
 
     # --- round trips
 
     def barrier(self, channel: int | None = 0) -> None:
-        """A round trip behind everything that was sent: in a session, or (None) in one of its own.
+        """A round trip after everything that was sent: in a session, or (None) in one of its own.
 
-        What arrives before the answer is kept for later waits. Raises Unmet where no answer comes.
+        What arrives before the answer is kept for later waits. Raises Unmet if no answer arrives.
         """
         if channel is None:
             self._session_barrier(self.free_channel())
@@ -146,7 +146,7 @@ class Linking(Opening):
         return min(ended, default=fresh)
 
     def send_scratch(self, channel: int) -> Link:
-        """Send an attach that the target has to answer one way or the other; gives the link."""
+        """Send an attach that the target has to answer one way or the other; returns the link."""
         session = self.session(channel)
         if session.free_handle > session.remote_handle_max:
             raise OutOfReach(f"handle-max is {session.remote_handle_max}, no handle is left for a barrier")
@@ -192,7 +192,7 @@ class Linking(Opening):
         session: Session | None = None,
         within_s: float | None = None,
     ) -> None:
-        """Read until the books say so; what arrives is kept. Raises Unmet where it cannot come any more."""
+        """Read until the books say so; what arrives is kept. Raises Unmet if it cannot come any more."""
         within_s = self.patience_s if within_s is None else within_s
         until_s = self.now() + within_s
         while not done():

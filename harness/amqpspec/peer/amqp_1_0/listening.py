@@ -1,7 +1,7 @@
 """From the octets of a target to arrivals.
 
 Knows: the reader of frames. Must not know: sessions, links, how arrivals are waited for.
-A body that cannot be read is Garbled, and so is the loss of framing; the reader goes on behind the former.
+A body that cannot be read is Garbled, and so is the loss of framing; the reader continues after the former.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from amqpspec.wire.amqp_1_0.message import encode_message
 
 NODE = "/management"
 UNUSED_MS = 3_600_000
-"""After how long without use a queue is given up by the broker itself, should nobody come to delete it."""
+"""After how long without use a queue is given up by the broker itself, should no one come to delete it."""
 _QUEUE = {"durable": True, "arguments": {"x-expires": UNUSED_MS}}
 _PAIR = "amqpspec-management"
 

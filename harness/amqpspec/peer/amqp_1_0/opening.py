@@ -38,7 +38,7 @@ class Opening(Connection):
         handle: int | None = None,
         within_s: float | None = None,
     ) -> FrameArrived:
-        """The next of these performatives on that channel (None: any); raises Unmet where the wait ends otherwise."""
+        """The next of these performatives on that channel (None: any); raises Unmet if the wait ends otherwise."""
         arrival = self.arrival(*names, channel=channel, link=link, handle=handle, within_s=within_s)
         if isinstance(arrival, FrameArrived) and _is(arrival, names, channel, link, handle):
             return arrival
@@ -81,7 +81,7 @@ class Opening(Connection):
         return arrival.header
 
     def call(self, name: str, /, channel: int = 0, **fields: Any) -> FrameArrived:
-        """Send a performative and take its counterpart; raises Unmet where another thing comes, or nothing.
+        """Send a performative and take its counterpart; raises Unmet if another thing comes, or nothing.
 
         Raises OutOfReach for a channel or a handle beyond those that the target takes.
         """
@@ -120,7 +120,7 @@ class Opening(Connection):
         return HEADERS["amqp" if self.is_bare else "sasl"]
 
     def secure(self) -> Self:
-        """Go through the security layer, where there is one; the AMQP header is next."""
+        """Go through the security layer, if there is one; the AMQP header is next."""
         if not self.is_bare and not self._secured:
             self.send_header("sasl")
             self.expect_header("sasl")
@@ -133,7 +133,7 @@ class Opening(Connection):
         return self.log_in(mechanism, response)
 
     def offered(self) -> tuple[str, ...]:
-        """The mechanisms that the target names behind its SASL header."""
+        """The mechanisms that the target names after its SASL header."""
         offer = self.expect("sasl-mechanisms", channel=None)
         self.mechanisms = tuple(str(name) for name in offer["sasl_server_mechanisms"] or ())
         return self.mechanisms
@@ -173,7 +173,7 @@ class Opening(Connection):
     # --- opening and closing
 
     def greet(self, header: bytes | str | None = None) -> ProtocolHeader:
-        """The security layer, then the AMQP header, or other octets in its place; gives what the target answers."""
+        """The security layer, then the AMQP header, or other octets in its place; returns what the target answers."""
         self.secure()
         self.send_header(header)
         return self.expect_header("amqp" if header is None else None)
@@ -189,7 +189,7 @@ class Opening(Connection):
         return self
 
     def begin(self, channel: int = 0, **fields: Any) -> Session:
-        """Begin a session, on a connection that is opened where it was not; gives its book."""
+        """Begin a session, on a connection that is opened where it was not; returns its book."""
         if self.opened is None:
             self.open_connection()
         self.call("begin", channel, **fields)

@@ -28,7 +28,7 @@ class Peer(Watching):
     def another(
         self, role: str | None = None, vhost: str | None = None, container_id: str | None = None
     ) -> Self:
-        """A second connection, not yet opened: another principal, host, or the same container once more."""
+        """A second connection, not yet opened: another principal, host, or the same container again."""
         peer = self.introduced(type(self)(self.context, self.lines), role, vhost)
         peer.container_id = container_id or peer.container_id
         return peer
@@ -85,7 +85,7 @@ class Peer(Watching):
         """Send a delivery, in as many transfers as it takes, or in pieces of ``chunk`` octets.
 
         ``message`` stands for encoded sections in place of ``body`` as data. With ``more`` the delivery stays open: the
-        next transfer on the link goes on with it. Waits for credit, unless told not to.
+        next transfer on the link continues with it. Waits for credit, unless told not to.
         """
         if wait and link.sending is None:
             self.credit_for(link)
@@ -118,7 +118,7 @@ class Peer(Watching):
         return octets, owed(before or link.last_outgoing, "an attached link")
 
     def outcome(self, outgoing: Outgoing, within_s: float | None = None) -> Outgoing:
-        """Wait until the target has told what became of a delivery; raises Unmet where it does not."""
+        """Wait until the target has reported what became of a delivery; raises Unmet if it does not."""
         self.until(
             lambda: outgoing.is_decided, "an outcome of the delivery", link=outgoing.link, within_s=within_s
         )
@@ -126,7 +126,7 @@ class Peer(Watching):
         return outgoing
 
     def send_message(self, address: Any, body: bytes, channel: int = 0, **fields: Any) -> Outgoing:
-        """Send one message over a link of its own; raises Unmet where the target does not accept it."""
+        """Send one message over a separate link; raises Unmet if the target does not accept it."""
         link = self.sender(address, channel)
         outgoing = self.outcome(self.transfer(link, body, **fields))
         if outgoing.outcome not in ("accepted", ""):
@@ -137,7 +137,7 @@ class Peer(Watching):
     # --- from the target
 
     def delivery(self, link: Link, within_s: float | None = None) -> Delivery:
-        """The next whole delivery on a link; raises Unmet where none comes."""
+        """The next whole delivery on a link; raises Unmet if none arrives."""
         self.until(lambda: bool(link.inbox), "a delivery", link=link, within_s=within_s)
         delivery = link.inbox.popleft()
         taken = {id(transfer) for transfer in delivery.transfers}
@@ -145,7 +145,7 @@ class Peer(Watching):
         return delivery
 
     def deliveries(self, link: Link, count: int) -> list[Delivery]:
-        """The next so many deliveries; raises Unmet where fewer come."""
+        """The next this many deliveries; raises Unmet if fewer come."""
         return [self.delivery(link) for _ in range(count)]
 
     def received(self, link: Link) -> list[Delivery]:
@@ -153,7 +153,7 @@ class Peer(Watching):
         return [self.delivery(link) for _ in range(len(link.inbox))]
 
     def drain(self, link: Link, within_s: float | None = None) -> list[Delivery]:
-        """Have the target use or give up the credit of a link; gives what it delivered. Raises Unmet."""
+        """Have the target use or give up the credit of a link; returns what it delivered. Raises Unmet."""
         before = link.flow
         self.flow(link=link, drain=True)
         self.until(
@@ -169,7 +169,7 @@ class Peer(Watching):
         channel: int | None = None,
         **fields: Any,
     ) -> None:
-        """Tell a state of deliveries, ``accepted`` and settled where nothing else is said, as their receiver."""
+        """Tell a state of deliveries, ``accepted`` and settled if nothing else is said, as their receiver."""
         if channel is None:
             channel = 0 if isinstance(first, int) or first.link is None else first.link.session.channel
         usual: dict[str, Any] = {"first": _id(first), "settled": True, "state": "accepted"}
@@ -180,9 +180,9 @@ class Peer(Watching):
     def fetch(
         self, address: Any, at_least: int = 0, *, count: int = FETCHED, channel: int = 0
     ) -> list[Delivery]:
-        """The second look: what a node holds, taken out and accepted over a link of its own.
+        """The second look: what a node holds, taken out and accepted over a separate link.
 
-        Waits for so many messages as are owed, then for further ones up to a round trip behind a while of silence.
+        Waits for this many messages as are due, then for further ones up to a round trip after a while of silence.
         """
         own, fresh = self._own_session(channel)
         link = self.receiver(address, own, credit=count)

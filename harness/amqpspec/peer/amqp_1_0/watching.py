@@ -72,8 +72,8 @@ class Watching(Linking):
     ) -> Reaction:
         """Watch what the target does about what was sent last, until it refuses or lets it pass.
 
-        It let it pass when a barrier sent behind it is answered: an attach in the same session where that stands, else
-        a begin on another channel. Without ``barrier``, or where none can be sent, when nothing came within the
+        It let it pass when a barrier sent after it is answered: an attach in the same session where that stands, else
+        a begin on another channel. Without ``barrier``, or if none can be sent, when nothing arrived within the
         patience for endings. A refusal of ``link``, or of ``delivery``, is looked for where they are named.
         """
         patience = self.context.patience
@@ -97,7 +97,7 @@ class Watching(Linking):
         return self.opened is not None and not self.books.close_sent and not self.is_over()
 
     def _ask(self, watch: _Watch) -> bool:
-        """Send a barrier; False where the target takes none."""
+        """Send a barrier; False if the target takes none."""
         session = self.books.sessions.get(watch.channel)
         try:
             if session is not None and session.is_mapped:
@@ -123,7 +123,7 @@ class Watching(Linking):
         return bool(watch.seen)
 
     def _watch(self, watch: _Watch, within_s: float) -> bool:
-        """Read until something decides; False, and Quiet at the end, where nothing did."""
+        """Read until something decides; False, and Quiet at the end, if nothing did."""
         until_s = self.now() + within_s
         while True:
             arrival = self.read(until_s)

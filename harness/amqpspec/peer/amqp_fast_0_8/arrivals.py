@@ -26,7 +26,7 @@ _FAILED = 300
 
 @dataclass(frozen=True, slots=True)
 class CommandArrived(Arrival):
-    """One command, with the fragment behind it."""
+    """One command, with the fragment after it."""
 
     frame: CommandFrame
 
@@ -37,14 +37,14 @@ class CommandArrived(Arrival):
 
     @property
     def fragment(self) -> bytes:
-        """What stands behind it."""
+        """What follows it."""
         return self.frame.fragment
 
     def __getitem__(self, key: str) -> Any:
         return self.frame.args[key]
 
     def get(self, key: str) -> Any:
-        """A field, None where the command has none of this name."""
+        """A field, None if the command has none of this name."""
         return self.frame.args.get(key)
 
     @property

@@ -57,7 +57,7 @@ class Connection(Line):
     # --- sending
 
     def octets(self, command: str, **fields: Any) -> bytes:
-        """A command as octets: see ``command_frame``; channel 1, handle 1 and code 200 where none are named."""
+        """A command as octets: see ``command_frame``; channel 1, handle 1 and code 200 if none are named."""
         known = _FIELDS[command]
         usual = {key: value for key, value in _USUAL.items() if key in known}
         return command_frame(command, **{**usual, **fields})

@@ -57,7 +57,7 @@ class Opening(Connection):
         return tune
 
     def log_in(self) -> CommandArrived:
-        """Everything up to the target's TUNE; gives it."""
+        """Everything up to the target's TUNE; returns it."""
         self.greet()
         self.respond()
         return self.take_tune()
@@ -68,7 +68,7 @@ class Opening(Connection):
         self.send("connection.tune", options=options, dictionary=dictionary or {})
 
     def open(self, **fields: Any) -> CommandArrived:
-        """Send CONNECTION OPEN for the virtual host of the login; gives the REPLY. Raises Unmet."""
+        """Send CONNECTION OPEN for the virtual host of the login; returns the REPLY. Raises Unmet."""
         usual = {"virtual_path": self.login.vhost, "client_name": self.client_name}
         reply = self.call("connection.open", **{**usual, **fields})
         self.is_open = True
@@ -85,7 +85,7 @@ class Opening(Connection):
         return self
 
     def open_channel(self, channel: int = 1, **fields: Any) -> Self:
-        """One open channel, on a connection that is opened where it is not; raises Unmet."""
+        """One open channel, on a connection that is opened if it is not; raises Unmet."""
         if not self.is_open:
             self.open_connection()
         self.call("channel.open", channel_id=channel, **fields)
@@ -115,7 +115,7 @@ class Opening(Connection):
     # --- asking
 
     def call(self, command: str, **fields: Any) -> CommandArrived:
-        """Send a command that asks for its confirmation, and take that; raises Unmet where another thing comes."""
+        """Send a command that asks for its confirmation, and take that; raises Unmet if another thing comes."""
         tag = fields.pop("confirm_tag", 0) or self.fresh_tag()
         self.send(command, confirm_tag=tag, **fields)
         tier = command.partition(".")[0]
@@ -126,7 +126,7 @@ class Opening(Connection):
         )
 
     def confirmation(self, tag: int, handle: int = 0, channel: int = 0) -> CommandArrived:
-        """The REPLY with a tag; raises Unmet where it says no, or where channel or handle are closed instead."""
+        """The REPLY with a tag; raises Unmet if it says no, or where channel or handle are closed instead."""
         ids = self._places(handle, channel)
 
         def wanted(arrival: Arrival) -> bool:

@@ -29,7 +29,7 @@ class Peer(Watching):
     # --- queues
 
     def queue(self, channel: int = 1) -> str:
-        """Make a temporary queue that nobody reads; gives the name that the target generated. Raises Unmet.
+        """Make a temporary queue that no one reads; returns the name that the target generated. Raises Unmet.
 
         It goes with this connection.
         """
@@ -41,7 +41,7 @@ class Peer(Watching):
         return name
 
     def named_queue(self, hint: str = "q", channel: int = 1) -> str:
-        """Make a queue by a name of the case's own that nobody reads; it outlives this connection. Raises Unmet."""
+        """Make a queue by a unique name that no one reads; it outlives this connection. Raises Unmet."""
         name, handle = self.will_clean("queue", self.name(hint)), self._made()
         self.open_handle(handle, channel)
         self.call(
@@ -55,7 +55,7 @@ class Peer(Watching):
         return self._maker
 
     def consume(self, name: str, handle: int = 1, **fields: Any) -> CommandArrived:
-        """Read a queue, or another service, on a handle; gives the REPLY. Raises Unmet."""
+        """Read a queue, or another service, on a handle; returns the REPLY. Raises Unmet."""
         usual = {"service_type": QUEUE, "prefetch": 100, "dest_name": name}
         return self.call("handle.consume", handle_id=handle, **{**usual, **fields})
 
@@ -65,12 +65,12 @@ class Peer(Watching):
         self.consume(name, handle, **fields)
 
     def close_handle(self, handle: int = 1) -> CommandArrived:
-        """Close a handle; gives the answer. Raises Unmet."""
+        """Close a handle; returns the answer. Raises Unmet."""
         self.send("handle.close", handle_id=handle)
         return self.expect("handle.close", handle=handle)
 
     def close_channel(self, channel: int = 1) -> CommandArrived:
-        """Close a channel; gives the answer. Raises Unmet."""
+        """Close a channel; returns the answer. Raises Unmet."""
         self.send("channel.close", channel_id=channel)
         return self.expect("channel.close", channel=channel)
 
@@ -129,7 +129,7 @@ class Peer(Watching):
     # --- messages from the target
 
     def delivery(self, handle: int = 1, within_s: float | None = None) -> MessageArrived:
-        """The next whole message for a handle; raises Unmet where none comes."""
+        """The next whole message for a handle; raises Unmet if none arrives."""
         places = self._places(handle, 0)
 
         def wanted(arrival: Arrival) -> bool:
@@ -147,11 +147,11 @@ class Peer(Watching):
         raise Unmet(f"a message for handle {handle}", arrival.describe(self.dialect), arrival)
 
     def deliveries(self, count: int, handle: int = 1) -> list[MessageArrived]:
-        """The next so many messages; raises Unmet where fewer come."""
+        """The next this many messages; raises Unmet if fewer come."""
         return [self.delivery(handle) for _ in range(count)]
 
     def bodies(self, count: int, handle: int = 1) -> list[bytes]:
-        """The bodies of the next so many messages."""
+        """The bodies of the next this many messages."""
         return [message.body for message in self.deliveries(count, handle)]
 
     def received(self, handle: int = 1) -> list[MessageArrived]:
@@ -160,9 +160,9 @@ class Peer(Watching):
         return [a for a in found if isinstance(a, MessageArrived)]
 
     def left_in(self, name: str, channel: int = 1) -> list[bytes]:
-        """What waits in a queue: read on a handle of its own, acknowledged by none; raises Unmet.
+        """What waits in a queue: read on a separate handle, acknowledged by none; raises Unmet.
 
-        A marker sent behind it shows the end: whatever waited has come by then.
+        A marker sent after it shows the end: whatever waited has arrived by then.
         """
         handle, marker = self._made(), self.name("marker").encode()
         self.reader(name, handle, channel, no_ack=True)
@@ -180,7 +180,7 @@ class Peer(Watching):
     # --- browsing
 
     def index(self, name: str, least: int = 0, handle: int = 1) -> CommandArrived:
-        """Ask for what waits in a queue; gives INDEX. Raises Unmet."""
+        """Ask for what waits in a queue; returns INDEX. Raises Unmet."""
         self.send("handle.query", handle_id=handle, message_nbr=least, dest_name=name)
         return self.expect("handle.index", handle=handle)
 
@@ -202,7 +202,7 @@ class Peer(Watching):
     # --- the end
 
     def close(self) -> Arrival:
-        """Close the connection as the text says; gives the answer, or what came instead."""
+        """Close the connection as the text says; returns the answer, or what came instead."""
         self.send("connection.close")
         return self.wait(self.closes, self.patience_s)
 

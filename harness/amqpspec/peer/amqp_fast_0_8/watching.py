@@ -57,7 +57,7 @@ class Watching(Opening):
         """Watch what the target does about what was sent last, until it refuses, or lets it pass.
 
         A refusal is a CLOSE of that handle, channel or the connection, a REPLY with an error code, or the end. The
-        target let it pass when a barrier behind it is answered: on the channel, or a PING; without one, when nothing
+        target let it pass when a barrier after it is answered: on the channel, or a PING; without one, when nothing
         came within the patience for endings.
         """
         patience = self.context.patience
@@ -72,7 +72,7 @@ class Watching(Opening):
         return self._reacted(self._watch(channel, handle, within_s or patience.reply_s, tag))
 
     def _ask(self, barrier: Barrier, channel: int) -> int:
-        """Send a barrier; gives the tag of its answer, 0 for a PING."""
+        """Send a barrier; returns the tag of its answer, 0 for a PING."""
         if barrier == "ping":
             self.send("connection.ping", respond=True)
             return 0

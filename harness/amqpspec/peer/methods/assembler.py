@@ -63,7 +63,7 @@ class Assembler(FrameListener[Frame]):
     def agree(self, frame_max_octets: int) -> None:
         """The frame size that was negotiated; 0 is no limit, which is read up to 16 MiB.
 
-        From here on, the largest frame is looked for anew.
+        From here on, the largest frame is looked for again.
         The reader keeps some slack, so that a target which sends too large a frame is seen doing it.
         """
         self.largest_frame_octets = 0
@@ -88,7 +88,7 @@ class Assembler(FrameListener[Frame]):
         elif kind == "heartbeat":
             self._ready.append(HeartbeatArrived(frame))
         elif kind == "trace":
-            # There is nobody here whom a trace would tell something; on a channel it is invalid (9.1 draft, trace).
+            # There is no one here whom a trace would tell something; on a channel it is invalid (9.1 draft, trace).
             if frame.channel:
                 raise WireError("trace", 0, "channel 0", f"channel {frame.channel}")
         else:
@@ -96,7 +96,7 @@ class Assembler(FrameListener[Frame]):
             raise WireError("frame type", 0, expected, f"type {frame.type}", kind=Kind.FRAMING)
 
     def _method(self, frame: Frame) -> None:
-        # On its channel, nothing comes between the frames of a content; on others, anything may (0-9-1 §4.2.6).
+        # On its channel, nothing arrives between the frames of a content; on others, anything may (0-9-1 §4.2.6).
         if frame.channel in self._partial:
             broken = self._partial.pop(frame.channel)
             raise WireError("content", 0, f"the rest of {broken.call.name}", "a method frame")
@@ -144,7 +144,7 @@ class Assembler(FrameListener[Frame]):
 
     def _finish(self, channel: int, partial: _Partial) -> None:
         contents = partial.contents
-        # A content within another one is complete before its parent goes on (9.1 draft, structured contents).
+        # A content within another one is complete before its parent continues (9.1 draft, structured contents).
         while contents[-1].complete:
             done = contents.pop()
             children, body = tuple(done.children), bytes(done.body)

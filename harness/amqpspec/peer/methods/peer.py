@@ -47,7 +47,7 @@ class Peer(Connection):
     # --- opening and closing
 
     def greet(self, header: bytes | None = None) -> Call:
-        """Send the protocol header and take connection.start; where nothing comes at all, once more."""
+        """Send the protocol header and take connection.start; if nothing arrives at all, again."""
         self.send_header(header)
         arrival = self.arrival("connection.start", channel=0)
         if isinstance(arrival, Quiet) and header is None and self.redial():
@@ -114,7 +114,7 @@ class Peer(Connection):
         self.assembler.agree(frame_max_octets)
 
     def handshake(self, **tuning: Any) -> Call:
-        """Everything before connection.open; gives connection.start."""
+        """Everything before connection.open; returns connection.start."""
         start = self.greet()
         self.start_ok(properties=tuning.pop("properties", None))
         self.tune(**tuning)
@@ -154,7 +154,7 @@ class Peer(Connection):
         return self
 
     def close(self) -> Arrival:
-        """Close the connection as the specification says, the socket too; gives close-ok or what came instead."""
+        """Close the connection as the specification says, the socket too; returns close-ok or what came instead."""
         self.send("connection.close", channel=0, reply_code=200, reply_text="done")
         answer = self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
         # Whoever asked for the close and has close-ok ends the socket (0-9-1 §2.2.4). A server may wait for that before
@@ -180,7 +180,7 @@ class Peer(Connection):
     # --- asking
 
     def call(self, name: str, channel: int = 1, **args: Any) -> MethodArrived:
-        """Send a method and take its reply; raises Unmet where another thing comes, or nothing.
+        """Send a method and take its reply; raises Unmet if another thing comes, or nothing.
 
         Raises OutOfReach for a channel beyond those that were agreed on: a target may offer very few.
         """
@@ -191,11 +191,11 @@ class Peer(Connection):
         return self.expect(*replies, channel=channel)
 
     def expect(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
-        """The next of these methods on that channel (None: any); raises Unmet where the wait ends otherwise."""
+        """The next of these methods on that channel (None: any); raises Unmet if the wait ends otherwise."""
         return self.expected(self.arrival(*names, channel=channel, within_s=within_s), *names)
 
     def expected(self, arrival: Arrival, *names: str) -> MethodArrived:
-        """An arrival that is one of these methods; raises Unmet where it is another, or none."""
+        """An arrival that is one of these methods; raises Unmet if it is another, or none."""
         if isinstance(arrival, MethodArrived) and arrival.name in names:
             return arrival
         raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
@@ -206,7 +206,7 @@ class Peer(Connection):
         return self.wait(lambda a: _is(a, wanted, channel), self.patience_s if within_s is None else within_s)
 
     def heartbeat(self, within_s: float) -> HeartbeatArrived | None:
-        """A heartbeat frame of the target, or None where none comes in time."""
+        """A heartbeat frame of the target, or None if none comes in time."""
         arrival = self.wait(lambda a: isinstance(a, HeartbeatArrived), within_s)
         return arrival if isinstance(arrival, HeartbeatArrived) else None
 
@@ -238,8 +238,8 @@ class Peer(Connection):
     def reaction(self, channel: int = 1, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
         """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
 
-        It let it pass when a barrier sent behind it on the same channel is answered; without ``barrier`` (where the
-        channel cannot carry one), when nothing came within the patience for endings.
+        It let it pass when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
+        channel cannot carry one), when nothing arrived within the patience for endings.
         """
         patience = self.context.patience
         if barrier:
@@ -269,8 +269,8 @@ class Peer(Connection):
                 return seen
             if arrival.channel == channel and arrival.name not in ASYNCHRONOUS:
                 return seen
-            # What a server sends by itself, or on another channel, says nothing of what was sent here; a later wait may
-            # want it.
+            # What a server sends by itself, or on another channel, reveals nothing about what was sent here; a later
+            # wait may want it.
             if arrival.channel != channel or arrival.name in ASYNCHRONOUS:
                 self.keep(seen.pop())
             if self.now() >= until_s:
@@ -280,7 +280,7 @@ class Peer(Connection):
     # --- entities and messages
 
     def queue(self, channel: int = 1, **args: Any) -> str:
-        """Declare a queue of the case's own (exclusive unless said otherwise); gives its name."""
+        """Declare a queue for the case (exclusive unless said otherwise); returns its name."""
         name = args.pop("queue", None) or self.name("q")
         args.setdefault("exclusive", not args.get("durable", False))
         self.will_clean("queue", name)
@@ -288,7 +288,7 @@ class Peer(Connection):
         return name
 
     def exchange(self, type: str = "direct", channel: int = 1, **args: Any) -> str:
-        """Declare an exchange of the case's own; gives its name."""
+        """Declare an exchange of the case's own; returns its name."""
         name = args.pop("exchange", None) or self.name("x")
         self.will_clean("exchange", name)
         self.call("exchange.declare", channel=channel, exchange=name, type=type, **args)
@@ -312,7 +312,7 @@ class Peer(Connection):
         self.send_octets(method + self.content_frames(body, channel, properties=properties, chunk=chunk))
 
     def get(self, queue: str, channel: int = 1, no_ack: bool = True) -> MethodArrived | None:
-        """basic.get: the message, or None where the queue is empty."""
+        """basic.get: the message, or None if the queue is empty."""
         got = self.call("basic.get", channel=channel, queue=queue, no_ack=no_ack)
         return got if got.name == "basic.get-ok" else None
 
@@ -324,15 +324,15 @@ class Peer(Connection):
         return got
 
     def consume(self, queue: str, channel: int = 1, **args: Any) -> str:
-        """Start a consumer; gives its tag."""
+        """Start a consumer; returns its tag."""
         return str(self.call("basic.consume", channel=channel, queue=queue, **args)["consumer_tag"])
 
     def delivery(self, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
-        """The next delivery; raises Unmet where none comes."""
+        """The next delivery; raises Unmet if none arrives."""
         return self.expect("basic.deliver", channel=channel, within_s=within_s)
 
     def deliveries(self, count: int, channel: int | None = 1) -> list[MethodArrived]:
-        """The next so many deliveries; raises Unmet where fewer come."""
+        """The next this many deliveries; raises Unmet if fewer come."""
         return [self.delivery(channel) for _ in range(count)]
 
     def capabilities(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ A class of commands is a module of handlers, listed in ``classes``. To add a com
             session.refuse(ROW, "no such queue", "queue")
 
 What a handler returns is the command's result. ``session.refuse(row, text, field)`` raises for a rule of the ledger,
-which has to stand in ``faults._ROWS``, and returns where a fault lets it pass; the exception names command and field by
+which has to stand in ``faults._ROWS``, and returns where a fault tolerates it; the exception names command and field by
 itself. ``session.command`` sends a command, ``session.control`` a control; ``session.vhost`` is the shared model.
 ``session.deferred`` is where an order goes that is not complete when its handler returns: ``session.complete`` is then
 called by whoever completes it. A behaviour that a fault spoils asks ``session.faulty(NAME)`` at the spot; the fault

@@ -26,7 +26,7 @@ _NOTHING = SerialSet()
 
 
 def command_point(session: Session, channel: Channel, order: Order) -> None:
-    """The next command has this id, and goes on at this offset where a part of it has come."""
+    """The next command has this id, and continues at this offset where a part of it has arrived."""
     number, offset = order["command_id"], order["command_offset"]
     if session.faulty("command-ids-read-backwards"):
         number = int.from_bytes(number.to_bytes(4, "little"), "big")
@@ -53,7 +53,7 @@ def flush(session: Session, channel: Channel, order: Order) -> None:
 
 
 def _expected(session: Session, channel: Channel) -> dict[str, Any]:
-    """The id behind the highest one that came, and the rest of that one where a part of it came; of nothing, none."""
+    """The id after the highest one that came, and the rest of that one where a part of it came; of nothing, none."""
     partial = session.partial or channel.tracks.get(_COMMANDS)
     under_way = partial if partial is not None and partial.begun else None
     following = session.next_in

@@ -1,6 +1,6 @@
 """Segments and assemblies out of frames, for one channel and track.
 
-Knows: what the four flags may say one behind the other. Must not know: what segments hold.
+Knows: what the four flags may say one after the other. Must not know: what segments hold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Building:
 
     @property
     def begun(self) -> bool:
-        """Whether anything of it has come."""
+        """Whether anything of it has arrived."""
         return bool(self.segments) or self.kind is not None
 
     def take(self, frame: Incoming, refuse: Refuse) -> Segments | None:

@@ -105,7 +105,7 @@ def _leave(connection: Connection, channel: Channel, session: Session) -> None:
 
 
 def request_timeout(session: Session, order: Order) -> None:
-    """How long the session is to outlive its channel: as long as was asked for, up to a limit."""
+    """How long the session is to outlive its channel: as long as was requested, up to a limit."""
     wanted = order["timeout"]
     session.timeout_s = MAX_TIMEOUT_S if wanted is None else min(wanted, MAX_TIMEOUT_S)
     granted = MAX_TIMEOUT_S if session.faulty("timeout-always-the-longest") else session.timeout_s

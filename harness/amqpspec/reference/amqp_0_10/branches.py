@@ -42,7 +42,7 @@ class Branch:
 
     @property
     def in_use(self) -> bool:
-        """Whether a session still works on it, or means to go on."""
+        """Whether a session still works on it, or means to continue."""
         return bool(self.active or self.suspended)
 
     def set_timeout(self, timeout_s: int) -> None:

@@ -39,9 +39,9 @@ class Channel:
         self.session: Session | None = None
         self.tracks: dict[int, Building] = {}
         self.name = b""
-        """The session name of the control at hand, which a refusal repeats."""
+        """The session name of the current control, which a refusal repeats."""
         self.point: int | None = None
-        """The offset of a command-point behind which nothing has come yet."""
+        """The offset of a command-point after which nothing has arrived yet."""
 
     def leave(self, *, keeping: bool = True) -> Session | None:
         """The session leaves, with what has come of a command; ``keeping`` is off where it is over."""
@@ -68,7 +68,7 @@ class Connection(BrokerConnection):
         self.channel_max: int | None = None
         self.max_frame_octets = MIN_MAX_FRAME_OCTETS
         self.current: Channel | None = None
-        """The channel of the frame at hand."""
+        """The channel of the current frame."""
         self.login: Login | None = None
         self.proven: User | None = None
         """Who has proven to know the password, while the client looks at the server's proof."""
@@ -86,7 +86,7 @@ class Connection(BrokerConnection):
     # --- refusals out
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
         self.core.refuse(rule, text)
 
     def send_refusal(self, refused: RefusedError) -> None:
@@ -112,7 +112,7 @@ class Connection(BrokerConnection):
 
     @staticmethod
     def _lacks_session(channel: Channel, refusal: Refusal) -> bool:
-        """Whether an exception is due where there is no session that it could end."""
+        """Whether an exception is due if there is no session that it could end."""
         return isinstance(refusal.code, int) and channel.session is None
 
     def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
@@ -131,7 +131,7 @@ class Connection(BrokerConnection):
         channel.tracks.clear()
 
     def refuse_session(self, session: Session, rule: str, text: str) -> None:
-        """End a session for what no command of its own brought about."""
+        """End a session for what no command of its own caused."""
 
         def step() -> bool:
             self.current = self.channels[session.channel]
@@ -189,7 +189,7 @@ class Connection(BrokerConnection):
                     queue.dispatch()
 
     def caught_up(self) -> None:
-        """The client has caught up: sessions go on."""
+        """The client has caught up: sessions continue."""
         if self.faulty("backlog-ends-deliveries"):
             self.congested = True
         self.pump()

@@ -1,6 +1,6 @@
 """What becomes of branches: prepared, committed, rolled back, recovered; timeouts.
 
-Knows: the order that XA has for it. Must not know: who works on a branch, but for whether somebody does.
+Knows: the order that XA has for it. Must not know: who works on a branch, but for whether someone does.
 There are no decisions by heuristics here, so that nothing is ever to be forgotten.
 """
 
@@ -27,7 +27,7 @@ from amqpspec.wire.amqp_0_10.values import Packed
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a command about a branch breaks where there is no such branch, and where somebody works on it."""
+    """What a command about a branch breaks if there is no such branch, and if someone works on it."""
 
     unknown: str
     associated: str = ""
@@ -53,7 +53,7 @@ _RULES = {
 
 
 def _known(session: Session, order: Order) -> Branch | None:
-    """The branch that a command names; a rule of that command is broken where there is none."""
+    """The branch that a command names; a rule of that command is broken if there is none."""
     branch = branches_of(session.vhost).find(xid_of(order["xid"]))
     if branch is None:
         session.refuse(_RULES[order.name].unknown, "no such branch", "xid")
@@ -61,7 +61,7 @@ def _known(session: Session, order: Order) -> Branch | None:
 
 
 def _free(session: Session, order: Order) -> Branch | None:
-    """The branch that a command names, where nobody works on it any more."""
+    """The branch that a command names, if no one works on it any more."""
     branch = _known(session, order)
     if branch is None:
         return None

@@ -1,6 +1,6 @@
 """Credit of one subscription, in messages and octets, as a balance or as a window.
 
-Knows: how it is spent and comes back. Must not know: messages, queues, commands.
+Knows: how it is spent and returns. Must not know: messages, queues, commands.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from amqpspec.wire.amqp_0_10.values import Packed
 
 @dataclass(slots=True, eq=False)
 class _Mode:
-    """A session that has selected dtx: the branch at hand, and those that are suspended."""
+    """A session that has selected dtx: the current branch, and those that are suspended."""
 
     active: Branch | None = None
     suspended: list[Branch] = field(default_factory=list)
@@ -36,7 +36,7 @@ def result_of(status: int) -> Packed:
 
 @executes("dtx.select")
 def select(session: Session, order: Order) -> None:
-    """Branches from here on; once more changes nothing."""
+    """Branches from here on; again changes nothing."""
     if session in _MODES and session.faulty("branches-selected-once-only"):
         session.core.refuse("dtx/start/already-known", "dtx was selected already")
     if session not in _MODES:

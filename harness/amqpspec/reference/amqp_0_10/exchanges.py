@@ -3,7 +3,7 @@
 Knows: what the ledger asks of names, types and bindings. Must not know: how a refusal is said.
 
 The name of an alternate exchange is kept among the arguments, under a key that no client can send: arguments that a
-client sends are unknown, but for those of bindings to exchanges of type headers.
+client sends are unknown, except for those of bindings to exchanges of type headers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STANDARD = 6
 
 
 def plain(arguments: object) -> Mapping[str, Any]:
-    """Arguments as values; none where they are left out."""
+    """Arguments as values; none if they are left out."""
     return arguments.plain() if isinstance(arguments, Map) else {}
 
 

@@ -183,7 +183,7 @@ dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messa
 no-default-binding: exchange/default-exchange
 one-binding-per-destination: exchange/bind/binding-key/identity
 """)
-"""Rows of this ledger by which a fault of the shared model is told, where none has the same name."""
+"""Rows of this ledger by which a fault of the shared model is told, if none has the same name."""
 _NOT_ACTED_OUT = frozenset({"rolled-back-again-each-time", "unbind-in-vain-ends-exchange"})
 """Faults of the shared model at spots that this broker does not use.
 
@@ -204,7 +204,7 @@ class _Refusals(RefusalRules):
     """Numbers for connections and executions, names for detaching, scopes from the delivery to the socket."""
 
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not let pass; None if it lets every one pass."""
+        """The right scope with a code that the ledger does not tolerate; None if it lets every one pass."""
         first = row.accepts[0]
         if first.code is None:
             return None
@@ -213,7 +213,7 @@ class _Refusals(RefusalRules):
         return next((refusal for refusal in natural if not passes(refusal, row)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """The next scope that the ledger does not let pass; MUTE is silence."""
+        """The next scope that the ledger does not tolerate; MUTE is silence."""
         first = row.accepts[0]
         wider = (Refusal(Scope.CONNECTION, _ANY_CODE), Refusal(Scope.SOCKET))
         return next((r for r in wider if r.scope is not first.scope and not passes(r, row)), MUTE)

@@ -198,7 +198,7 @@ def settle(feed: Files, found: list[Delivery]) -> None:
 
 @executes("file.reject")
 def reject(session: Session, order: Order) -> None:
-    """A file is refused: it leaves its queue, or waits there for somebody else."""
+    """A file is refused: it leaves its queue, or waits there for someone else."""
     feed = files_of(session)
     back = order["requeue"] and not session.faulty("rejected-files-always-leave")
     for delivery in _named(session, order, False, "file/reject/delivery-tag/session-local"):
@@ -219,7 +219,7 @@ def _named(session: Session, order: Order, multiple: bool, elsewhere: str) -> li
         multiple = True
     found = deliveries.select(tag, multiple)
     if found is None:
-        # Where nothing was handed out at all, the tag is another session's.
+        # If nothing was handed out at all, the tag is another session's.
         handed_out = deliveries.last_tag and order.name == "file.ack"
         rule = "file/ack/multiple/validation/refused" if handed_out else elsewhere
         session.refuse(rule, f"no file under tag {tag}", "delivery_tag")

@@ -31,7 +31,7 @@ class Whole:
     body: bytes
 
     def struct(self, name: str) -> Mapping[str, Any]:
-        """The fields of a struct in the header; none where it is not there."""
+        """The fields of a struct in the header; none if it is not there."""
         found = (e.fields for e in self.header if isinstance(e, Packed) and e.name == name)
         return next(found, {})
 
@@ -48,7 +48,7 @@ _KEPT: WeakKeyDictionary[Core, dict[tuple[str, str], Whole]] = WeakKeyDictionary
 
 
 def joined(session: Session, order: Order) -> Whole | None:
-    """The message that a transfer completes; None where more is to come.
+    """The message that a transfer completes; None if more is to come.
 
     Without the struct a transfer is one whole fragment.
     """
@@ -110,7 +110,7 @@ def _forget(kept: dict[tuple[str, str], Whole], key: tuple[str, str], whole: Who
 
 @executes("message.resume")
 def resume(session: Session, order: Order) -> Packed:
-    """Tell how much of a transfer has come; the rest of it belongs to this session."""
+    """Tell how much of a transfer has arrived; the rest of it belongs to this session."""
     name = order["destination"] or ""
     if name not in session.vhost.exchanges:
         rule = "message/resume/destination/destination-not-found"

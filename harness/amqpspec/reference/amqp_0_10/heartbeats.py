@@ -12,7 +12,7 @@ _LOOKS_PER_INTERVAL = 4
 
 
 class Heartbeats(SignsOfLife):
-    """None until ``start``; a peer that was silent for more than two intervals is taken for gone."""
+    """None until ``start``; a peer that was silent for more than two intervals is treated as gone."""
 
     def __init__(self, connection: Watched) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Heartbeats(SignsOfLife):
             self.begin()
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Send after half an interval without output; end a connection on which nothing comes."""
+        """Send after half an interval without output; end a connection on which nothing arrives."""
         if unsaid_s >= self._interval_s / 2:
             self._connection.sign_of_life()
         if self._limit_s and unheard_s > self._limit_s:

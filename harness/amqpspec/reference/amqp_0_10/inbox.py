@@ -1,4 +1,4 @@
-"""What comes in on one connection: the protocol header, then frames, put together and sorted by phase and channel.
+"""What arrives on one connection: the protocol header, then frames, put together and sorted by phase and channel.
 
 Knows: what may come when and where, and which rule is broken by what may not. Must not know: how a refusal is said.
 """
@@ -113,7 +113,7 @@ class Inbox(Connection):
         return True
 
     def _is_at_point(self, channel: Channel, frame: Incoming) -> bool:
-        """Behind a command-point without an offset a command begins, behind one with an offset none does."""
+        """After a command-point without an offset a command begins, after one with an offset none does."""
         if frame.track != _COMMANDS or channel.point is None:
             return True
         offset, channel.point = channel.point, None
@@ -206,7 +206,7 @@ class Inbox(Connection):
             login.CONTROLS[order.name](self, order)
 
     def _read(self, instruction: Instruction) -> Order | None:
-        """What could be read of a control or command; None where a fault lets a broken one pass."""
+        """What could be read of a control or command; None if a fault lets a broken one pass."""
         row = instruction.row
         if row is None:
             self._unknown(instruction)

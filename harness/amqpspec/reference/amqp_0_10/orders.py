@@ -16,9 +16,9 @@ from amqpspec.wire.amqp_0_10.values import Packed
 
 @dataclass(slots=True)
 class Order:
-    """One control or command; ``id`` is a command's. ``header`` and ``body`` are None where there are no such segments.
+    """One control or command; ``id`` is a command's. ``header`` and ``body`` are None if there are no such segments.
 
-    ``header_octets`` is the header segment as it came.
+    ``header_octets`` is the header segment as received.
     """
 
     row: Control
@@ -35,11 +35,11 @@ class Order:
         return self.row.name
 
     def __getitem__(self, key: str) -> Any:
-        """An argument by its key; None where it is absent."""
+        """An argument by its key; None if it is absent."""
         return self.args.get(key)
 
     def struct(self, name: str) -> Mapping[str, Any]:
-        """The fields of a struct in the header segment; none where it is not there."""
+        """The fields of a struct in the header segment; none if it is not there."""
         found = (e.fields for e in self.header or () if isinstance(e, Packed) and e.name == name)
         return next(found, {})
 

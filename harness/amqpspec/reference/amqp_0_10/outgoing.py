@@ -43,7 +43,7 @@ class Outgoing:
     """What the other side has to say of its state before commands go out again."""
 
     def send(self, carrier: Carrier | None, channel: int, name: str, keep: bool, args: dict[str, Any]) -> int:
-        """One more command; gives its id. It waits where others have to be sent again first."""
+        """One more command; returns its id. It waits where others have to be sent again first."""
         number, self.next = self.next, add(self.next, 1)
         if keep:
             self.kept[number] = name, args
@@ -59,7 +59,7 @@ class Outgoing:
             self.control("session.flush", expected=True, confirmed=True, completed=True)
 
     def has(self, ids: SerialSet) -> None:
-        """The other side has these for good."""
+        """The other side has these permanently."""
         for number in [number for number in self.kept if number in ids]:
             del self.kept[number]
 
@@ -80,7 +80,7 @@ class Outgoing:
 
 
 def ids_of(ranges: Iterable[tuple[int, int]] | None) -> SerialSet:
-    """The ids of ranges as they came; none where they have no order, which only a fault lets pass."""
+    """The ids of ranges as they came; none if they have no order, which only a fault lets pass."""
     try:
         return SerialSet.of(ranges or ())
     except ValueError:

@@ -204,7 +204,7 @@ _SEEN: WeakKeyDictionary[Core, set[Any]] = WeakKeyDictionary()
 
 
 def _is_duplicate(session: Session, message_id: Any) -> bool:
-    """A fault: whether a message of that id was there before; it is dropped without a word."""
+    """A fault: whether a message of that id was there before; it is dropped silently."""
     seen = _SEEN.setdefault(session.core, set())
     known = message_id is not None and message_id in seen
     seen.add(message_id)

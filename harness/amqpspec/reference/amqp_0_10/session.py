@@ -25,7 +25,7 @@ from amqpspec.wire.values import Raw
 
 MAX_TIMEOUT_S = 600
 _TELL_AFTER = 64
-"""So many completions are told without being asked for."""
+"""This many completions are told without being asked for."""
 _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
 NORMAL = _DETACH_CODES["normal"]
 
@@ -34,7 +34,7 @@ class Carrier(outgoing.Carrier, Protocol):
     """The connection to which a session is attached."""
 
     def refuse_session(self, session: Session, rule: str, text: str) -> None:
-        """End a session for what no command of its own brought about."""
+        """End a session for what no command of its own caused."""
 
 
 class Taker(Protocol):
@@ -59,11 +59,11 @@ class Session:
         self.next_in: int | None = None
         """The id of the next command in; None before command-point."""
         self.pointed = False
-        """Whether a command-point has come on this channel."""
+        """Whether a command-point has arrived on this channel."""
         self.has_state = False
         """Whether any command, or a gap in their place, has ever come."""
         self.partial: Building | None = None
-        """What came of a command before its channel was lost."""
+        """The result of a command before its channel was lost."""
         self.completed, self.reported = SerialSet(), SerialSet()
         """Commands in: those completed and not yet known to be, and those of them that were told."""
         self.stalled = False
@@ -72,7 +72,7 @@ class Session:
         self.deferred: dict[int, Order] = {}
         """Orders that were handled and are not complete yet."""
         self.order: Order | None = None
-        """The command at hand, which an exception names as its cause."""
+        """The current command, which an exception names as its cause."""
         self.blamed = ""
         self.at_end: list[Callable[[], object]] = []
         """What each class has to give back when the session ends."""
@@ -97,7 +97,7 @@ class Session:
     # --- refusing
 
     def refuse(self, rule: str, text: str, field: str = "") -> None:
-        """Raise for a broken rule; return if a fault lets it pass. ``field`` is the argument that is to blame."""
+        """Raise for a broken rule; return if a fault tolerates it. ``field`` is the argument that is to blame."""
         self.blamed = field
         self.core.refuse(rule, text)
 
@@ -118,7 +118,7 @@ class Session:
         body: bytes | None = None,
         **args: Any,
     ) -> int:
-        """Send a command, behind a command-point where none was sent on this channel yet; gives its id."""
+        """Send a command, after a command-point if none was sent on this channel yet; returns its id."""
         args |= {"sync": sync, "header": None if header is None else tuple(header), "body": body}
         return self.outgoing.send(self.carrier, self.channel, name, bool(self.timeout_s), args)
 
@@ -138,7 +138,7 @@ class Session:
         return self.stalled or (known and not self.faulty("replays-executed"))
 
     def complete(self, order: Order) -> None:
-        """A command is complete: note it, and tell it where that was asked for."""
+        """A command is complete: note it, and tell it where that was requested."""
         self.deferred.pop(order.id, None)
         self.note(SerialSet.single(order.id))
         if self.faulty("expected-unasked"):
@@ -156,7 +156,7 @@ class Session:
         self.completed = latest(self.completed, ids.ranges)
 
     def tell_completed(self) -> None:
-        """Say which commands are completed, but for those that are known to be."""
+        """Say which commands are completed, except for those that are known to be."""
         self.reported = self.completed
         ranges = self.completed.ranges
         if self.faulty("ranges-that-touch"):
@@ -213,7 +213,7 @@ class Session:
         self.carrier, self.channel, self.pointed = carrier, channel, False
 
     def resume(self) -> None:
-        """Go on behind attached: with commands that the client lacks, then with whatever waited."""
+        """Continue behind attached: with commands that the client lacks, then with whatever waited."""
         self.outgoing.attached()
         for queue in self.queues():
             queue.dispatch()

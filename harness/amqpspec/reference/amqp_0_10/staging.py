@@ -17,7 +17,7 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Consumer, Entry
 
 MOST_STAGED = 64
-"""So many files are kept for one broker; the oldest one goes first (staged-size#staging lets a recipient drop any)."""
+"""How many files one broker keeps; it drops the oldest first (staged-size#staging allows to drop any)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ def area_of(session: Session) -> dict[tuple[str, str], Staged]:
 
 
 def begin(session: Session, identifier: str, size_octets: int) -> Staged:
-    """A file is announced; one that was staged in part goes on."""
+    """A file is announced; one that was staged in part continues."""
     area, key = area_of(session), (session.user.name, identifier)
     known = area.pop(key, None)
     if known is None or known.size_octets != size_octets or session.faulty("staged-parts-forgotten"):

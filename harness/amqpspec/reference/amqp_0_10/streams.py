@@ -1,6 +1,7 @@
 """The stream class: packets without acknowledgements.
 
-Knows: that a window counts packets which the client has not told completed. Must not know: how queues pick a consumer.
+Knows: that a window counts packets which the client has not reported as completed. Must not know: how queues pick a
+consumer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the message class keeps for a session: its subscriptions, the transfers that it has not answered.
 
-Knows: who may be sent a message now, what a transfer looks like, what comes back when the session ends. Must not know:
+Knows: who may be sent a message now, what a transfer looks like, what returns when the session ends. Must not know:
 which command brought it about.
 """
 
@@ -140,7 +140,7 @@ class Taker:
         return [subscription.consumer.queue for subscription in self.subscriptions.values()]
 
     def cancelled(self, consumer: Consumer) -> None:
-        """A subscription's queue is gone: so is the session, as soon as the command at hand is done."""
+        """A subscription's queue is gone: so is the session, as soon as the current command is done."""
         self.subscriptions.pop(consumer.tag, None)
         asyncio.get_running_loop().call_soon(self._queue_gone, consumer.queue.name)
 
@@ -207,7 +207,7 @@ def taker_of(session: Session) -> Taker:
 
 
 def _header(message: Message, redelivered: bool, taker: Taker) -> list[Any]:
-    """The header segment as it was kept, with the flag that says whether somebody has had it before."""
+    """The header segment as it was kept, with the flag that says whether someone has had it before."""
     entries: list[Any] = []
     for entry in decode_header(message.header):
         if isinstance(entry, Packed) and entry.name == DELIVERY:

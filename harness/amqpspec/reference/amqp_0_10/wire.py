@@ -26,7 +26,7 @@ Faulty = Callable[[str], bool]
 
 @dataclass(slots=True)
 class Incoming:
-    """One frame as it came."""
+    """One frame as received."""
 
     flags: int
     type: int
@@ -69,7 +69,7 @@ class Splitter:
         return None
 
     def _check_size(self, size: int) -> None:
-        """Behind a size that cannot be there is no next frame to be found."""
+        """After a size that cannot be there is no next frame to be found."""
         self._lost = True
         held, self._octets = self._octets, bytearray()
         if size < HEADER_OCTETS:

@@ -21,7 +21,7 @@ _KNOWN_CAPABILITIES = frozenset(("queue",))
 
 
 def node_of(session: Session, fields: dict[str, Any], terminus: Terminus) -> Queue | None:
-    """The node that a source or target means; refuses where there is none."""
+    """The node that a source or target means; refuses if there is none."""
     if fields.get("dynamic"):
         if not (terminus.dynamic and terminus.queue is not None):
             terminus.queue, terminus.dynamic = session.nodes.new_node(), True

@@ -40,7 +40,7 @@ def answer_attach(session: Session, attach: Composed, endpoint: LinkEndpoint, *,
 
 
 def _fields(session: Session, attach: Composed, endpoint: LinkEndpoint) -> dict[str, Any]:
-    """What the broker's attach says, but for what is unsettled."""
+    """What the broker's attach says, except for what is unsettled."""
     terminus, faulty = endpoint.terminus, session.faulty
     role = endpoint.is_sender if faulty("attach-answered-in-the-same-role") else not endpoint.is_sender
     fields: dict[str, Any] = {
@@ -69,7 +69,7 @@ def _mode_fields(session: Session, endpoint: LinkEndpoint) -> int:
 
 
 def _unsettled(session: Session, endpoint: LinkEndpoint) -> Map | None:
-    """The unsettled deliveries of a terminus that was there before; None where there are none."""
+    """The unsettled deliveries of a terminus that was there before; None if there are none."""
     if session.faulty("unsettled-map-not-told"):
         return None
     if isinstance(endpoint, SendingEndpoint):
@@ -134,7 +134,7 @@ def reject_attach(session: Session, attach: Composed, own_handle: int, condition
 
 
 def answer_crossing(session: Session, endpoint: LinkEndpoint) -> None:
-    """A closing detach has crossed the broker's, which did not close: attach once more, and close (1.0 §2.6.6)."""
+    """A closing detach has crossed the broker's, which did not close: attach again, and close (1.0 §2.6.6)."""
     key = (endpoint.is_sender, endpoint.name)
     if session.faulty("crossing-detach-ends-session"):
         session.fail("amqp:session:errant-link", "a detach that crosses")

@@ -28,7 +28,7 @@ _FEW = 8
 
 
 def on_attach(session: Session, attach: Composed) -> None:
-    """An attach has come: answer it, and detach at once where there is no terminus.
+    """An attach has arrived: answer it, and detach at once if there is no terminus.
 
     A link is refused in two steps: an attach whose own terminus is null, which makes the link, and a closing detach
     with the error (1.0 §2.6.3, figure 2.33). What is wrong with handles or names is an error of the session instead.

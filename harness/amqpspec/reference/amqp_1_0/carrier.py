@@ -33,7 +33,7 @@ class Carrier(Protocol):
         """Whether a fault is on."""
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
 
     def send(self, channel: int, name: str, fields: dict[str, Any], payload: bytes = b"") -> int:
         """Send one performative; returns how many octets its frame has."""

@@ -33,13 +33,13 @@ CLOSE_S, KEPT_S = 3.0, 30.0
 
 
 class Reader(Protocol):
-    """The way in of a connection; ``session`` and ``link`` are those of the frame at hand."""
+    """The way in of a connection; ``session`` and ``link`` are those of the current frame."""
 
     session: Session | None
     link: LinkEndpoint | None
 
     def on_header(self) -> bool:
-        """Handle a protocol header; False where more octets are needed."""
+        """Handle a protocol header; False if more octets are needed."""
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """Handle a frame."""
@@ -115,7 +115,7 @@ class Connection(BrokerConnection):
         self._inbox.forget_frame()
 
     def _next(self) -> bool:
-        """Handle a header or a frame; False where more octets are needed."""
+        """Handle a header or a frame; False if more octets are needed."""
         if self.phase in HEADERS:
             return self._inbox.on_header()
         incoming = self.splitter.next()
@@ -135,7 +135,7 @@ class Connection(BrokerConnection):
         return not self.faulty("empty-frames-are-no-life")
 
     def pump(self) -> None:
-        """Credit, windows or the socket have changed: let every session go on."""
+        """Credit, windows or the socket have changed: let every session continue."""
         for session in tuple(self.sessions.values()):
             session.pump()
 
@@ -146,20 +146,20 @@ class Connection(BrokerConnection):
     # --- refusals out
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass, and then no clock ends it either."""
+        """Raise for a broken rule; return if a fault tolerates it, and then no clock ends it either."""
         self.core.refuse(rule, text)
         if self.phase is not Phase.OPEN:
             self.after(None)
 
     def refuse_silence(self) -> None:
-        """No frame has come within twice the idle timeout that was announced (1.0 §2.4.5)."""
+        """No frame has arrived within twice the idle timeout that was announced (1.0 §2.4.5)."""
         if self.phase is Phase.OPEN:
             self.refuse("connections/idle-timeout/close", "no frame has come within the idle timeout")
 
     def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused, at the scope where it belongs or the next wider one that is there.
 
-        Behind the broker's own close nothing may be sent, so a second breach there is not answered (1.0 §2.4.3).
+        After the broker's own close nothing may be sent, so a second breach there is not answered (1.0 §2.4.3).
         """
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
@@ -271,7 +271,7 @@ class Connection(BrokerConnection):
     def close(self, condition: str, text: str, info: Any = None) -> None:
         """Refuse at the scope of the connection: say why, then wait for the other close.
 
-        An open goes first where none is out: there is no close of what was never opened. Before the headers are
+        An open goes first if none is out: there is no close of what was never opened. Before the headers are
         exchanged there are no frames to say it with, and the socket ends bare (1.0 §2.4.3, §2.2). The partner gets a
         limited time to answer, so that one that never does keeps no socket.
         """
@@ -301,7 +301,7 @@ class Connection(BrokerConnection):
             self.write(wire.EMPTY)
 
     def closed_by_peer(self) -> None:
-        """The other close has come: answer it unless ours is out, and end."""
+        """The other close has arrived: answer it unless ours is out, and end."""
         if self.phase is Phase.OPEN:
             self.release()
             if not self.faulty("close-not-answered"):

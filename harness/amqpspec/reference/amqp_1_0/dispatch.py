@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_1_0.performatives import Composed
 
 
 def on_session_frame(session: Session, frame: Composed, payload: bytes) -> None:
-    """A frame has come, other than begin."""
+    """A frame has arrived, other than begin."""
     if session.ended and not session.faulty("session-works-on-after-end"):
         session.on_frame_after_end(frame.name)
         return

@@ -1,7 +1,7 @@
 """Received dispositions: outcomes of sent deliveries, settlement of received ones.
 
 Knows: ranges of delivery-ids, what each outcome does with a message, who settles when.
-Must not know: links but for what they hold.
+Must not know: links except for what they hold.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ OUTCOMES = ("accepted", "rejected", "released", "modified")
 
 
 def on_disposition(session: Session, frame: Composed) -> None:
-    """A disposition has come."""
+    """A disposition has arrived."""
     first, last = frame["first"], frame.get("last")
     if first is None:
-        return  # refused before, unless a fault lets it pass
+        return  # refused before, unless a fault tolerates it
     if last is None:
         last = wire.plus(first, 1 << 20) if session.faulty("last-left-out-means-all") else first
     receiver = bool(frame["role"])
@@ -62,7 +62,7 @@ def _refuse_errant_settlement(session: Session, first: int, last: int) -> None:
 
 
 def _forget_dead(session: Session) -> None:
-    """Deliveries whose terminus has given them back are nobody's any more."""
+    """Deliveries whose terminus has given them back are no one's any more."""
     if session.faulty("deliveries-of-closed-links-live"):
         return
     dead = [n for n, held in session.unsettled.items() if held.terminus.held.get(held.tag) is not held]

@@ -56,7 +56,7 @@ class LinkHost(Protocol):
         """Whether a fault is on."""
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
 
     def fail(self, condition: str, text: str) -> None:
         """Refuse at the scope of the session."""
@@ -68,7 +68,7 @@ class LinkHost(Protocol):
         """Renew windows and credits soon."""
 
     def pump_pending(self) -> None:
-        """Go on with deliveries that have begun."""
+        """Continue with deliveries that have begun."""
 
     def count_outgoing(self) -> None:
         """One transfer frame has gone out."""
@@ -138,7 +138,7 @@ class LinkEndpoint:
         self.session.send("detach", {"handle": handle, "closed": closed or None, "error": error})
 
     def forget_partial(self) -> None:
-        """Throw away what has come of a delivery that is not whole: nothing, where the broker sends."""
+        """Discard what has come of a delivery that is not whole: nothing, where the broker sends."""
 
     def settled_by_sender(self, tag: bytes) -> None:
         """The partner, as sender, has settled a delivery: nothing to do, where the broker sends."""
@@ -152,7 +152,7 @@ class LinkEndpoint:
     # --- flow
 
     def on_flow(self, flow: Composed) -> None:
-        """The partner has told its state of the link."""
+        """The partner has reported its state of the link."""
         raise NotImplementedError
 
     def renew_credit(self) -> bool:

@@ -137,7 +137,7 @@ class _Refusals(RefusalRules):
         return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """The right condition at a scope that the ledger does not let pass, never a narrower one; MUTE for an end."""
+        """The right condition at a scope that the ledger does not tolerate, never a narrower one; MUTE for an end."""
         if row.accepts[0].scope is Scope.SOCKET:
             return MUTE
         return next((refusal for refusal in _candidates(row.accepts[0]) if not passes(refusal, row)), None)

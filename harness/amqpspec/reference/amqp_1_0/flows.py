@@ -14,7 +14,7 @@ from amqpspec.wire.amqp_1_0.performatives import Composed
 
 
 def on_flow(session: Session, flow: Composed) -> None:
-    """A flow has come: first windows, then credit, then what both let out; an answer tells the state after that.
+    """A flow has arrived: first windows, then credit, then what both let out; an answer tells the state after that.
 
     A flow for a link that was refused crossed the refusal, and changes nothing.
     """

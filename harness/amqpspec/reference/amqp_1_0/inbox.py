@@ -1,4 +1,4 @@
-"""What comes in on one connection: protocol headers, the login, then frames, sorted by phase, channel and performative.
+"""What arrives on one connection: protocol headers, the login, then frames, sorted by phase, channel and performative.
 
 Knows: what may come when and where, and which rule is broken by what may not.
 Must not know: sockets, how a refusal is said, what a session or a link makes of a frame.
@@ -41,7 +41,7 @@ class Inbox:
     # --- protocol headers
 
     def on_header(self) -> bool:
-        """Handle a protocol header; False where more octets are needed."""
+        """Handle a protocol header; False if more octets are needed."""
         splitter, connection = self.connection.splitter, self.connection
         name = HEADERS["amqp"][:4]
         head = splitter.peek(HEADER_OCTETS)
@@ -80,7 +80,7 @@ class Inbox:
     # --- frames
 
     def on_frame(self, incoming: wire.Incoming) -> None:
-        """A frame has come."""
+        """A frame has arrived."""
         connection = self.connection
         if connection.phase is Phase.SASL:
             securing.on_frame(connection, incoming)
@@ -110,7 +110,7 @@ class Inbox:
             session.forget_partial()
 
     def _read(self, incoming: wire.Incoming) -> tuple[Composed, bytes] | None:
-        """The performative and the payload; None where it cannot be read and was let pass, or is discarded."""
+        """The performative and the payload; None if it cannot be read and was tolerated, or is discarded."""
         connection = self.connection
         self.session = connection.sessions.get(incoming.channel)
         if self._discards(incoming):
@@ -128,7 +128,7 @@ class Inbox:
         return value, incoming.body[end:]
 
     def _discards(self, incoming: wire.Incoming) -> bool:
-        """Whether a frame is thrown away unread: after an error, all but the one that is waited for."""
+        """Whether a frame is discarded unread: after an error, all but the one that is waited for."""
         connection, session = self.connection, self.session
         if connection.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
             return bool(_name(incoming.body) != "close")
@@ -222,7 +222,7 @@ def _is_bare(error: object) -> bool:
 
 
 def _name(body: bytes) -> str:
-    """The name of a frame's performative; empty where it cannot be read."""
+    """The name of a frame's performative; empty if it cannot be read."""
     try:
         value = decode(body)[0]
     except WireError:

@@ -83,7 +83,7 @@ def counted(octets: bytes, failures: int, faulty: Faulty) -> bytes:
 
 
 def misunderstanding(octets: bytes | bytearray, faulty: Faulty) -> str:
-    """A fault: what is not understood of a message, though it is legal; empty where all of it is."""
+    """A fault: what is not understood of a message, though it is legal; empty if all of it is."""
     if faulty("delivery-annotations-unknown") and _section(octets, "delivery-annotations") is not None:
         return "an unexpected section"
     if faulty("list-values-taken-for-fields") and len(_list(octets)) > 1:
@@ -119,7 +119,7 @@ def _with_subject(octets: bytes) -> bytes:
 
 
 def _list(octets: bytes | bytearray) -> list[Any]:
-    """The items of a message whose value is a list; none where it is none, an array for one."""
+    """The items of a message whose value is a list; none if it is none, an array for one."""
     section = _section(octets, "amqp-value")
     if section is None or not isinstance(section.value, list):
         return []

@@ -95,7 +95,7 @@ class Nodes:
     # --- nodes
 
     def new_node(self) -> Queue:
-        """A node with a name of its own."""
+        """A node with a unique name."""
         number = 1 if self.faulty("dynamic-names-repeat") else next(self._numbers)
         return self.vhost.declare_queue(f"{DYNAMIC_PREFIX}{number:06d}")
 

@@ -21,7 +21,7 @@ _PREFIX = "vhost:"
 
 
 def on_open(connection: Connection, channel: int, frame: Composed) -> None:
-    """The partner's open has come: check it, answer it."""
+    """The partner's open has arrived: check it, answer it."""
     if connection.phase is not Phase.OPENING:
         connection.refuse("connections/states/legal-frames", "a second open")
         return
@@ -71,7 +71,7 @@ def _take_idle(connection: Connection, frame: Composed) -> None:
 
 
 def _take_host(connection: Connection, frame: Composed) -> bool:
-    """Find the virtual host; False where there is none, or none for this user."""
+    """Find the virtual host; False if there is none, or none for this user."""
     name = frame.get("hostname")
     if name is None and connection.faulty("hostname-demanded"):
         connection.close("amqp:invalid-field", "no hostname")

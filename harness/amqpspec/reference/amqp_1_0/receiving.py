@@ -24,7 +24,7 @@ ACCEPTED = "accepted"
 
 
 class ReceivingEndpoint(LinkEndpoint):
-    """One link whose sender is the partner; ``targeted`` where its messages go somewhere without a node of its own."""
+    """One link whose sender is the partner; ``targeted`` where its messages go somewhere without a separate node."""
 
     targeted = False
 
@@ -50,7 +50,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return True
 
     def on_flow(self, flow: Composed) -> None:
-        """The sender has told its delivery-count: where it ran ahead, that much credit is used up (1.0 §2.6.7)."""
+        """The sender has reported its delivery-count: where it ran ahead, that much credit is used up (1.0 §2.6.7)."""
         counted = flow.get("delivery_count")
         stuck = counted is not None and self.faulty("delivery-count-does-not-wrap")
         if counted is not None and not (stuck and counted < self.delivery_count):
@@ -67,7 +67,7 @@ class ReceivingEndpoint(LinkEndpoint):
     # --- transfers
 
     def on_transfer(self, frame: Composed, payload: bytes) -> None:
-        """A transfer has come: it begins a delivery, continues one, ends one, or takes it back (1.0 §2.6.14)."""
+        """A transfer has arrived: it begins a delivery, continues one, ends one, or takes it back (1.0 §2.6.14)."""
         if not (self.targeted or self.terminus.queue):
             self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
         if self._faulty_refusal(frame, payload):
@@ -114,7 +114,7 @@ class ReceivingEndpoint(LinkEndpoint):
             self.partial = partial
 
     def _first(self, frame: Composed) -> IncomingDelivery:
-        """A delivery begins; it uses up credit even where it is refused and a fault lets that pass."""
+        """A delivery begins; it uses up credit even where it is refused and a fault tolerates that."""
         tag, resume = frame.get("delivery_tag", b""), bool(frame["resume"])
         self._check_first(frame, tag, resume=resume)
         self._check_mode(frame)
@@ -292,7 +292,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return partial.transaction.state(outcome)
 
     def forget_partial(self) -> None:
-        """Throw away what has come of a delivery that is not whole."""
+        """Discard what has come of a delivery that is not whole."""
         self._taken_off()
 
     def settled_by_sender(self, tag: bytes) -> None:

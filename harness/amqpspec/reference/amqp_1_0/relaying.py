@@ -41,7 +41,7 @@ class RelayEndpoint(ReceivingEndpoint):
         return found
 
     def _unroutable(self, partial: IncomingDelivery) -> None:
-        """Tell the error that an attach there would have met: rejected where that can be said, else detach."""
+        """Tell the error that an attach there would have met: rejected if that can be said, else detach."""
         if self.faulty("unroutable-messages-accepted"):
             self._tell(partial)
             return

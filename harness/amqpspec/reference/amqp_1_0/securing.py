@@ -1,7 +1,7 @@
 """The SASL layer of a connection: what may come between its headers and its outcome, and what goes out (1.0 §5.3).
 
 Knows: SASL frames, in which order they come, how a login is refused.
-Must not know: mechanisms (``logins`` does), what comes behind the outcome.
+Must not know: mechanisms (``logins`` does), what arrives after the outcome.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SMALL_OCTETS = 256
 _SYMBOL, _STRING = b"\xa3", b"\xa1"
 
 
-# --- what goes out
+# --- outgoing
 
 
 def greet(connection: Connection) -> None:
@@ -78,11 +78,11 @@ def _turn_away(connection: Connection) -> None:
         connection.end_socket()
 
 
-# --- what comes in
+# --- incoming
 
 
 def on_frame(connection: Connection, incoming: wire.Incoming) -> None:
-    """A frame has come between the headers of the layer and its outcome."""
+    """A frame has arrived between the headers of the layer and its outcome."""
     if incoming.type == wire.AMQP and connection.faulty("frames-before-the-outcome-served"):
         connection.phase = Phase.OPENING
         return

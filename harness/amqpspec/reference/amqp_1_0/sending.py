@@ -172,7 +172,7 @@ class SendingEndpoint(LinkEndpoint):
     # --- flow
 
     def on_flow(self, flow: Any) -> None:
-        """The receiver has told its credit, counted from the delivery-count that it knew then (1.0 §2.6.7).
+        """The receiver has reported its credit, counted from the delivery-count that it knew then (1.0 §2.6.7).
 
         What was sent since is taken off; without a count, it knew the first one. Credit is set, never added up.
         """
@@ -208,7 +208,7 @@ class SendingEndpoint(LinkEndpoint):
             self.consumer.queue.wake()
 
     def drained(self) -> bool:
-        """In drain mode, use up what credit is left; True where the receiver has to be told.
+        """In drain mode, use up what credit is left; True if the receiver has to be told.
 
         The count runs ahead as if the credit had been used, so that both sides agree that none is left (1.0 §2.6.7).
         While a window holds messages back, the node is not known to be empty, and credit stays.

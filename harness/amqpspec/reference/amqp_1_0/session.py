@@ -36,7 +36,7 @@ class Session:
         self.rejected: set[int] = set()
         """Handles of links that were refused: what came before the partner knew of it is passed over (§2.6.3)."""
         self.failed_names: set[tuple[bool, str]] = set()
-        """Links that have failed, by role and name: they can be resumed, not attached anew (§2.6.5)."""
+        """Links that have failed, by role and name: they can be resumed, not attached again (§2.6.5)."""
         self.pending: deque[PendingDelivery] = deque()
         self.unsettled: dict[int, SentDelivery] = {}
         self.awaited: dict[int, tuple[LinkEndpoint, bytes]] = {}
@@ -74,13 +74,13 @@ class Session:
             self.connection.send(self.outgoing, name, fields, payload)
 
     def send_flow(self, endpoint: LinkEndpoint | None = None, *, echo: bool = False) -> None:
-        """The state of the session, and of one link where it is told."""
+        """The state of the session, and of one link if it is given."""
         self.send("flow", state_of(self, endpoint, echo=echo))
 
     # --- links
 
     def endpoint_at(self, handle: Any, name: str) -> LinkEndpoint | None:
-        """The endpoint of a handle; refuses where there is none."""
+        """The endpoint of a handle; refuses if there is none."""
         if handle in self.failed:
             self.refuse("links/errors/errant-link", f"{name} for a link that was detached for an error")
             return None
@@ -99,7 +99,7 @@ class Session:
     # --- windows and credit of this side
 
     def count_incoming(self) -> None:
-        """One transfer frame has come; the window is renewed before it is used up, so that a partner need not stop."""
+        """One transfer frame has arrived; renew the window before it is used up, so that the partner need not stop."""
         self.received = True
         if not self.faulty("next-incoming-id-stands-still"):
             self.next_incoming_id = self._after(self.next_incoming_id)
@@ -113,7 +113,7 @@ class Session:
         return 1 if following == 0 and self.faulty("ids-wrap-to-one") else following
 
     def forget_partial(self) -> None:
-        """Throw away what has come of messages that are not whole."""
+        """Discard what has come of messages that are not whole."""
         for endpoint in self.endpoints.values():
             endpoint.forget_partial()
 
@@ -155,7 +155,7 @@ class Session:
         return open_ and not self.connection.congested
 
     def pump_pending(self) -> None:
-        """Go on with deliveries that have begun, the first one to its end: on one link they must not mix (§2.6.14)."""
+        """Continue deliveries that have begun, the first one to its end: they must not mix on a link (§2.6.14)."""
         while self.pending and self.may_transfer:
             outgoing = self.pending[0]
             if self.faulty("deliveries-interleaved-on-a-link"):
@@ -186,7 +186,7 @@ class Session:
     # --- handles
 
     def free_handle(self) -> int | None:
-        """The lowest handle that is free, None where the partner takes no more."""
+        """The lowest handle that is free, None if the partner takes no more."""
         used = {endpoint.own_handle for endpoint in self.endpoints.values()}
         top = _U32_MAX if self.faulty("handle-max-of-partner-ignored") else self.handle_max
         if self.faulty("own-handle-used-twice"):
@@ -210,7 +210,7 @@ class Session:
         self.nodes.detached(endpoint, closed=closed and not self.faulty("closed-link-remembered"))
 
     def destroy(self, endpoint: LinkEndpoint, *, closed: bool, stolen: bool) -> None:
-        """A link has failed: what comes for it is an error until its detach comes (§2.6.5).
+        """A link has failed: what arrives for it is an error until its detach comes (§2.6.5).
 
         Its name has failed with it, unless the link was closed or is attached elsewhere: it may only be resumed.
         """
@@ -227,7 +227,7 @@ class Session:
         self.nodes.detached(endpoint, closed=closed or self.faulty("failed-terminus-forgotten"))
 
     def _forget_awaited(self, endpoint: LinkEndpoint) -> list[int]:
-        """Deliveries of a link that is gone for good are not settled any more; their delivery-ids."""
+        """Deliveries of a link that is gone permanently are not settled any more; their delivery-ids."""
         cancelled = [number for number, pair in self.awaited.items() if pair[0] is endpoint]
         for number in cancelled:
             del self.awaited[number]
@@ -244,7 +244,7 @@ class Session:
     # --- the end
 
     def fail(self, condition: str, text: str) -> None:
-        """Refuse at the scope of the session: say why, throw away what comes until the other end (1.0 §2.5.4)."""
+        """Refuse at the scope of the session: say why, discard what arrives until the other end (1.0 §2.5.4)."""
         error = error_of(self.faulty, condition, text, "end")
         if not self.faulty("session-works-on-after-end"):
             self.release()
@@ -265,7 +265,7 @@ class Session:
         self._forget()
 
     def on_frame_after_end(self, name: str) -> None:
-        """A frame has come behind the broker's end: only the partner's own end means anything (1.0 §2.5.5)."""
+        """A frame has arrived after the broker's end: only the partner's own end means anything (1.0 §2.5.5)."""
         if name == "end":
             self._forget()
         elif self.faulty("discarded-frames-answered"):

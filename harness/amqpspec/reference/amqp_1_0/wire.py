@@ -31,7 +31,7 @@ Faulty = Callable[[str], bool]
 
 @dataclass(slots=True)
 class Incoming:
-    """One frame as it came, without its extended header."""
+    """One frame as received, without its extended header."""
 
     type: int
     channel: int
@@ -59,7 +59,7 @@ class Splitter:
         return octets
 
     def clear(self) -> None:
-        """Throw away what waits."""
+        """Discard what waits."""
         self._buffer.clear()
 
     def peek(self, count: int) -> bytes:
@@ -67,7 +67,7 @@ class Splitter:
         return bytes(self._buffer[:count])
 
     def next(self) -> Incoming | None:
-        """The next frame, None where more octets are needed."""
+        """The next frame, None if more octets are needed."""
         if self._lost:
             return self._search()
         while len(self._buffer) >= HEAD_OCTETS:
@@ -109,7 +109,7 @@ class Splitter:
         return doff * _WORD
 
     def _sound(self, size: int, doff: int) -> bool:
-        """Whether a frame can be read; what cannot and is let pass is skipped by its header's length."""
+        """Whether a frame can be read; what cannot and is tolerated is skipped by its header's length."""
         if self._buffer.startswith(_NAME):
             self._refuse("connections/states/legal-frames", "a second protocol header")
             return False

@@ -29,7 +29,7 @@ class Carrier(Protocol):
         """Whether a fault is on."""
 
     def refuse(self, rule: str, text: str, code: int = 0) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
 
     def has_output(self) -> None:
         """Something waits on a channel to be written."""

@@ -110,7 +110,7 @@ def _close(connection: Connection, args: Args) -> None:
 
 
 def _channel(connection: Connection, args: Args, rule: str) -> Channel | None:
-    """The channel that a command names; None where that is not open, and it was let pass."""
+    """The channel that a command names; None if that is not open, and it was tolerated."""
     channel = connection.channels.get(args["channel_id"])
     if channel is None:
         connection.refuse(rule, f"channel {args['channel_id']} is not open")

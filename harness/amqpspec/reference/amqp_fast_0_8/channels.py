@@ -39,7 +39,7 @@ class Delivery:
 
 @dataclass(slots=True)
 class Arriving:
-    """A message of which not all fragments have come."""
+    """A message of which not all fragments have arrived."""
 
     handle: int
     parts: list[bytes] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Channel:
     # --- output
 
     def say(self, name: str, **fields: Any) -> None:
-        """One command, behind what waits on this channel."""
+        """One command, after what waits on this channel."""
         octets = command_frame(name, **fields)
         if name == "handle.reply" and self.faulty("replies-held-back"):
             self._held.append(octets)
@@ -89,7 +89,7 @@ class Channel:
         return bool(held)
 
     def put(self, *octets: bytes) -> None:
-        """Octets, behind what waits on this channel."""
+        """Octets, after what waits on this channel."""
         self.out.extend(octets)
         self.carrier.has_output()
 
@@ -138,7 +138,7 @@ class Channel:
         delivery.queue.settle(delivery.entry)
 
     def unget(self, handle: int, number: int) -> bool:
-        """Give one message back, to be passed to others; False where the number stands for nothing of this handle."""
+        """Give one message back, to be passed to others; False if the number stands for nothing of this handle."""
         delivery = self._outstanding.get(number)
         if delivery is None or delivery.acked or delivery.handle != handle:
             return False

@@ -36,14 +36,14 @@ _ANY_CODE = CODES["invalid-field"]
 
 
 class Reader(Protocol):
-    """The way in of a connection; ids are those that the command at hand names, 0 for none."""
+    """The way in of a connection; ids are those that the current command names, 0 for none."""
 
     channel_id: int
     handle_id: int
     confirm_tag: int
 
     def next(self) -> bool:
-        """Handle the next command; False where more octets are needed."""
+        """Handle the next command; False if more octets are needed."""
 
     def forget(self) -> None:
         """Forget the ids."""
@@ -109,7 +109,7 @@ class Connection(BrokerConnection):
     # --- refusals
 
     def refuse(self, rule: str, text: str, code: int = 0) -> None:
-        """Raise for a broken rule; return if a fault lets it pass, and then no clock ends the connection either.
+        """Raise for a broken rule; return if a fault tolerates it, and then no clock ends the connection either.
 
         ``code`` is for rules that name none.
         """
@@ -156,7 +156,7 @@ class Connection(BrokerConnection):
             self.close(code, text)
 
     def pause(self) -> None:
-        """An error before OPEN: pause, and end the socket without a word (connection-error-handling)."""
+        """An error before OPEN: pause, and end the socket silently (connection-error-handling)."""
         if not self.faulty("logins-can-be-repeated"):
             self.phase = Phase.PAUSE
         if self.faulty("refused-logins-end-at-once"):
@@ -295,7 +295,7 @@ class Connection(BrokerConnection):
         self._close_again()
 
     def closed_by_peer(self) -> None:
-        """The other CLOSE has come: answer it unless ours is out, and end."""
+        """The other CLOSE has arrived: answer it unless ours is out, and end."""
         if self.phase is not Phase.CLOSING:
             self._write_out()
             self.release()

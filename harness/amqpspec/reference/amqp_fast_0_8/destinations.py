@@ -61,7 +61,7 @@ class Destinations:
     # --- topics
 
     def subscribe(self, name: str, consumer: Consumer, no_local: bool) -> None:
-        """Let a consumer, which has a queue of its own, have what is sent to a topic from now on."""
+        """Let a consumer, which has a separate queue, have what is sent to a topic from now on."""
         self._topics.setdefault(name, []).append((consumer, no_local))
 
     def unsubscribe(self, consumer: Consumer) -> None:
@@ -88,7 +88,7 @@ class Destinations:
         return service == QUEUE or (service == ANY and name in self.vhost.queues)
 
     def send(self, service: int, name: str, message: Message) -> None:
-        """Put a message where its name leads; what nobody has subscribed to is gone."""
+        """Put a message where its name leads; what no one has subscribed to is gone."""
         if _is_expired(message, self.faulty):
             return
         if self.is_queue(service, name):

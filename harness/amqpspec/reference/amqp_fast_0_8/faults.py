@@ -86,7 +86,7 @@ class _Refusals(RefusalRules):
         return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """A wider level that the ledger does not let pass, or else silence; a narrower one is not always there."""
+        """A wider level that the ledger does not tolerate, or else silence; a narrower one is not always there."""
         first = row.accepts[0]
         if first.scope is Scope.SOCKET:
             return MUTE

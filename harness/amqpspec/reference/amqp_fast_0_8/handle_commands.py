@@ -45,7 +45,7 @@ def _stays_silent(connection: Connection, name: str) -> bool:
 
 
 def handle_of(connection: Connection, args: Args, rule: str) -> Handle | None:
-    """The handle that a command names; None where that is not open, and it was let pass."""
+    """The handle that a command names; None if that is not open, and it was tolerated."""
     handle = connection.handles.get(args["handle_id"])
     if handle is None:
         connection.refuse(rule, f"handle {args['handle_id']} is not open")
@@ -137,7 +137,7 @@ def _subscribe(connection: Connection, handle: Handle, args: Args) -> Consumer |
 
 
 def _queue(connection: Connection, handle: Handle, args: Args) -> Queue | None:
-    """The queue to read, made where it is dynamic and not there; None where there is none, and it was let pass."""
+    """The queue to read, made where it is dynamic and not there; None if there is none, and it was tolerated."""
     name, destinations = args["dest_name"], connection.destinations
     queue = destinations.queue(name) if name else None
     if queue is None and not args["dynamic"]:

@@ -159,7 +159,7 @@ class Handle:
         return (numbers[-1] if more else 0), numbers
 
     def browse(self, number: int) -> bool:
-        """Show a message without delivering it; False where it is gone."""
+        """Show a message without delivering it; False if it is gone."""
         entries = [] if self.browsed is None else list(self.browsed.ready())
         entry = next((e for e in entries if e.position == number), None)
         if entry is None or self.browsed is None:

@@ -1,4 +1,4 @@
-"""What comes in on one connection: the greeting, then commands, sorted by phase, channel and handle.
+"""What arrives on one connection: the greeting, then commands, sorted by phase, channel and handle.
 
 Knows: which command may come when, and which rule is broken by one that may not. Must not know: what a command does.
 """
@@ -48,7 +48,7 @@ Args = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One command that could be read, with the fragment behind it."""
+    """One command that could be read, with the fragment after it."""
 
     command: Command
     args: Args
@@ -68,7 +68,7 @@ class Inbox:
         self.channel_id = self.handle_id = self.confirm_tag = 0
 
     def next(self) -> bool:
-        """Handle the greeting or the next command, with its fragment; False where more octets are needed."""
+        """Handle the greeting or the next command, with its fragment; False if more octets are needed."""
         connection = self.connection
         if connection.phase is Phase.GREETING:
             return self._greeted()
@@ -107,7 +107,7 @@ class Inbox:
     # --- one command
 
     def _read(self, incoming: Incoming) -> tuple[Command, Args, int] | None:
-        """A command with its fields, and how much follows it; None where it was refused, let pass or discarded."""
+        """A command with its fields, and how much follows it; None if it was refused, let pass or discarded."""
         connection = self.connection
         command = DIALECT.commands_by_code.get(incoming.code)
         if command is None and self.faulty("unknown-codes-skipped"):

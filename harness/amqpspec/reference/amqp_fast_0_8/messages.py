@@ -36,7 +36,7 @@ class Head:
 
 
 def read_head(octets: bytes, refuse: Refuse, faulty: Faulty) -> tuple[Head, bytes] | None:
-    """The head that begins a first fragment, and the body's first octets; None where there is none, and that was let
+    """The head that begins a first fragment, and the body's first octets; None if there is none, and that was let
     pass.
     """
     reader = FieldReader(octets, refuse, faulty)
@@ -68,7 +68,7 @@ def message_of(
 
 
 def _head_as_kept(head: Head, faulty: Faulty) -> bytes:
-    """The head as it came, but for faults."""
+    """The head as received, except for faults."""
     changed: dict[str, Any] = {}
     if faulty("empty-mime-type-becomes-text") and not head.fields["mime_type"]:
         changed["mime_type"] = "text/plain"

@@ -20,7 +20,7 @@ class Pings(SignsOfLife):
 
     @property
     def look_every_s(self) -> float:
-        """The interval; where there is none, a fault may want to look."""
+        """The interval; if there is none, a fault may want to look."""
         if not self.interval_s:
             return _IMPATIENT_S
         slow = self._connection.faulty("heartbeats-at-half-speed")

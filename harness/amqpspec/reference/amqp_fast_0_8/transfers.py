@@ -64,7 +64,7 @@ def _check(connection: Connection, handle: Handle, args: Args) -> None:
 
 
 def _look_ahead(connection: Connection, handle: Handle, fragment: bytes) -> None:
-    """The size of a message is known before it has come: refuse what is too large."""
+    """The size of a message is known before it has arrived: refuse what is too large."""
     size = int.from_bytes(fragment[:4], "big") if len(fragment) >= 4 else 0
     if size > MESSAGE_MAX_OCTETS:
         handle.channel.arriving = None

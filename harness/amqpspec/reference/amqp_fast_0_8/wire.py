@@ -23,7 +23,7 @@ Faulty = Callable[[str], bool]
 
 
 class Incoming(NamedTuple):
-    """One frame as it came: code, the octets of its fields, and the size that it announced."""
+    """One frame as received: code, the octets of its fields, and the size that it announced."""
 
     code: int
     fields: bytes
@@ -42,11 +42,11 @@ class Splitter:
         self._buffer += octets
 
     def clear(self) -> None:
-        """Throw away what waits."""
+        """Discard what waits."""
         self._buffer.clear()
 
     def take(self, count: int) -> bytes | None:
-        """So many octets that are no frame; None until they have come."""
+        """This many octets that are no frame; None until they have arrived."""
         if len(self._buffer) < count:
             return None
         octets = bytes(self._buffer[:count])
@@ -54,7 +54,7 @@ class Splitter:
         return octets
 
     def next(self) -> Incoming | None:
-        """The next frame, None where more octets are needed."""
+        """The next frame, None if more octets are needed."""
         head = self._head()
         if head is None:
             return None
@@ -70,14 +70,14 @@ class Splitter:
         return self._cut(begin, size)
 
     def _lose(self, rule: str, size: int) -> None:
-        """Refuse a size that cannot be: behind it there is no next frame to be found, so what has come is dropped."""
+        """Refuse a size that cannot be: after it there is no next frame to be found, so what has arrived is dropped."""
         held = bytes(self._buffer)
         self._buffer.clear()
         self._refuse(rule, f"size {size}")
         self._buffer += held
 
     def _head(self) -> tuple[int, int] | None:
-        """Where the code stands, and the size; None where they have not come."""
+        """Where the code stands, and the size; None if they have not come."""
         begin = SHORT_OCTETS
         if len(self._buffer) < begin:
             return None

@@ -11,5 +11,5 @@ wants an out-of-band transport.
 Where the specification contradicts itself, the ledger's reading is taken (its first accepted refusal); where the
 ledger leaves two ways, this broker goes the stricter one. It differs from well-known brokers on purpose in these:
 qos without ``global`` is for the channel and with it for the connection; a message that a channel rejected does not
-come back to that channel; ``no-local`` and ``immediate`` work; errors before open end the socket without a word.
+return to that channel; ``no-local`` and ``immediate`` work; errors before open end the socket silently.
 """

@@ -17,7 +17,7 @@ from amqpspec.spec.dialects import load_ledger
 def faults_by_ledger(ledger_id: str) -> Faults:
     """Every refusal and every behaviour that a ledger can tell, as its rows are those of 0-9-1 by another name.
 
-    What a dialect tells by rows that 0-9-1 does not have takes a table of its own, as the draft's.
+    What a dialect tells by rows that 0-9-1 does not have takes a separate table, as the draft's.
     """
     base = load_ledger(REFUSALS.ledger)
     own = {row.same_as or row.id: row.id for row in load_ledger(ledger_id).values() if row.testable}

@@ -43,7 +43,7 @@ class Carrier(Connected, Sender, Protocol):
     unconfirmed: dict[int, Channel]
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
 
     def reason(self, code: int, text: str) -> dict[str, Any]:
         """The arguments of a close method."""
@@ -87,7 +87,7 @@ class Channel(ChannelOutput):
         return self.connection.vhost
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
         self.connection.refuse(rule, text)
 
     # --- contents in
@@ -149,7 +149,7 @@ class Channel(ChannelOutput):
     def give_back(self, deliveries: list[Delivery], *, refused: bool = False) -> None:
         """Return messages to their queues, in one go for each queue.
 
-        Were each handed out as soon as it is back, one that comes later could be overtaken by one behind it (§4.7).
+        Were each handed out as soon as it is back, one that comes later could be overtaken by one after it (§4.7).
         """
         queues: dict[Queue, list[Entry]] = {}
         for delivery in deliveries:

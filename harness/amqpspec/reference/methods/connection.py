@@ -56,9 +56,9 @@ class Connection(BrokerConnection):
         self.splitter.forgives = self._forgives_octets
         self.phase = Phase.HEADER
         self.failing_method = (0, 0)
-        """Class and method of the frame at hand, which a close names as the cause; zeros where none caused it."""
+        """Class and method of the current frame, which a close names as the cause; zeros if none caused it."""
         self._number = 0
-        """The channel of the frame at hand."""
+        """The channel of the current frame."""
         self.channels: dict[int, Channel] = {}
         self.channel_max, self.frame_max_octets = 0, self.framing.min_octets
         self.window = Window(core.on)
@@ -73,7 +73,7 @@ class Connection(BrokerConnection):
     # --- the way in
 
     def caught_up(self) -> None:
-        """The client has caught up: go on, and with the channel first that came last before."""
+        """The client has caught up: continue, and with the channel first that came last before."""
         if self.faulty("nothing-more-after-a-full-socket"):
             return
         self._next_turn()
@@ -89,7 +89,7 @@ class Connection(BrokerConnection):
             self.channels[first] = self.channels.pop(first)
 
     def data_received(self, data: bytes) -> None:
-        """Octets have come; any of them are a sign of life (0-9-1 §4.2.7), whatever becomes of them."""
+        """Octets have arrived; any of them are a sign of life (0-9-1 §4.2.7), whatever becomes of them."""
         if not self.faulty("only-heartbeats-are-life") or self.framing.kind_of(data) == "heartbeat":
             self.heartbeats.received()
         super().data_received(data)
@@ -133,7 +133,7 @@ class Connection(BrokerConnection):
     # --- refusals out
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault tolerates it."""
         handshake = self.phase in BEFORE_OPEN and self.pause_s > 0
         if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
             rule = "connection/grammar"
@@ -142,7 +142,7 @@ class Connection(BrokerConnection):
             self.after(None)
 
     def refuse_silence(self) -> None:
-        """Nothing has come for two intervals: the peer ends the connection (0-9-1 §4.2.7)."""
+        """Nothing has arrived for two intervals: the peer ends the connection (0-9-1 §4.2.7)."""
         self.refuse("wire/heartbeat/missed", "no sign of life")
 
     def send_refusal(self, refused: RefusedError) -> None:

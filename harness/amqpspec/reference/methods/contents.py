@@ -54,7 +54,7 @@ class Content:
     the draft the header's weight says how many contents lie within, between header and body, to any depth.
     ``_parts`` is the stack of those that are not whole yet, the outermost first.
 
-    Both raise Spoilt where a fault let pass what leaves the rest unreadable.
+    Both raise Spoilt if a fault let pass what leaves the rest unreadable.
     """
 
     def __init__(self, call: Call, codec: Codec, refuse: wire.Refuse, faulty: Callable[[str], bool]) -> None:
@@ -66,11 +66,11 @@ class Content:
 
     @property
     def begun(self) -> bool:
-        """Whether its header has come."""
+        """Whether its header has arrived."""
         return bool(self._parts)
 
     def header(self, payload: bytes) -> Received | None:
-        """A header has come."""
+        """A header has arrived."""
         if self._parts and not self._parts[-1].missing_children:
             if self._faulty("second-header-taken") or self._faulty("contents-within-contents-taken"):
                 return None
@@ -91,7 +91,7 @@ class Content:
             raise Spoilt
 
     def body(self, payload: bytes) -> Received | None:
-        """A piece of a body has come."""
+        """A piece of a body has arrived."""
         if not self._parts:
             self._refuse("amq_wlp_content_01", "a content body where its header was due")
             raise Spoilt
@@ -176,7 +176,7 @@ class Content:
 
 
 class Spoilt(Exception):
-    """A fault let pass what makes the rest of the content unreadable: it is thrown away."""
+    """A fault let pass what makes the rest of the content unreadable: it is discarded."""
 
 
 FAULTS = fault_table("""

@@ -1,4 +1,4 @@
-"""What comes in on one channel: methods to their handlers, contents to those of the method that announced them.
+"""What arrives on one channel: methods to their handlers, contents to those of the method that announced them.
 
 Knows: what may stand between a method and its content, who may call what. Must not know: what a method means.
 """
@@ -16,7 +16,7 @@ from amqpspec.wire.methods.codec import Call
 
 
 def on_method(channel: Channel, call: Call) -> None:
-    """A method has come.
+    """A method has arrived.
 
     A content's frames follow its method with no other method of the same channel between them (0-9-1 §4.2.6), so a
     method where header or body was due ends that content. While the broker waits for close-ok nothing of it counts.
@@ -57,7 +57,7 @@ def _permitted(channel: Channel, call: Call) -> bool:
 
 
 def on_content(channel: Channel, kind: str, payload: bytes) -> None:
-    """A frame of a content has come; one that is refused ends the content."""
+    """A frame of a content has arrived; one that is refused ends the content."""
     # Taken away first: where a refusal is raised below, the channel waits for no content any more.
     content, channel.content = channel.content, None
     if content is None:

@@ -1,4 +1,4 @@
-"""What comes in on one connection: the protocol header, then frames, sorted by phase, channel and method.
+"""What arrives on one connection: the protocol header, then frames, sorted by phase, channel and method.
 
 Knows: which frame may come when and where, and which rule is broken by one that may not.
 Must not know: sockets, how a refusal is said, what a method does.
@@ -40,7 +40,7 @@ class Inbox:
     # --- the protocol header
 
     def on_header(self, data: bytes) -> bool:
-        """Octets of the protocol header have come, and perhaps of what follows; whether it is whole."""
+        """Octets of the protocol header have arrived, and perhaps of what follows; whether it is whole."""
         connection, dialect = self.connection, self.connection.codec.dialect
         self._head += data
         head, rest = self._head[:HEADER_OCTETS], self._head[HEADER_OCTETS:]
@@ -64,7 +64,7 @@ class Inbox:
     # --- frames in
 
     def on_frame(self, incoming: wire.Incoming) -> None:
-        """A frame has come."""
+        """A frame has arrived."""
         self.connection.failing_method = (0, 0)
         if self.faulty("busy-channel-starves-others") and self.connection.is_busy_beside(incoming.channel):
             self.connection.postponed.append(incoming)
@@ -91,7 +91,7 @@ class Inbox:
             self.connection.end_socket()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
-        """There is nobody here to look at a trace."""
+        """There is no one here to look at a trace."""
         if incoming.channel or self.faulty("every-trace-refused"):
             self.connection.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):

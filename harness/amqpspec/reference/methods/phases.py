@@ -19,7 +19,7 @@ class Phase(Enum):
     TUNE = "connection.tune-ok"
     OPENING = "connection.open"
     OPEN = "open"
-    # The broker has sent close. Whatever comes is discarded, but for close-ok, and for a close that crossed ours:
+    # The broker has sent close. Whatever comes is discarded, except for close-ok, and for a close that crossed ours:
     # both have to be answered or neither side would ever end (§2.3.7).
     CLOSING = "closing"
     MUTE = "mute"

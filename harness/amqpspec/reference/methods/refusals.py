@@ -1,4 +1,4 @@
-"""What refusing wrongly looks like in the 0-9 family: with a reply code, or at a scope, that a row does not let pass.
+"""What refusing wrongly looks like in the 0-9 family: with a reply code, or at a scope, that a row does not tolerate.
 
 Knows: codes that are easily confused, which scope is wider than which. Must not know: any dialect's rules.
 """
@@ -24,7 +24,7 @@ _EASILY_CONFUSED = {
 class MethodRefusals(RefusalRules):
     """The refusals of one dialect of the family.
 
-    ``on_channel_zero``: how the ids begin of what is refused where there is no channel that could be closed.
+    ``on_channel_zero``: how the ids begin of what is refused if there is no channel that could be closed.
     ``base`` is the dialect by whose rows handlers name rules; what the own ledger has no row for is refused by that
     one's. A rule is the own ledger's row of that name, the one that the ledger calls the same (``same_as``), or the
     one that ``spoken_as`` names. ``borrowed`` are refusals of dialects that have more than this broker serves: no row
@@ -65,7 +65,7 @@ class MethodRefusals(RefusalRules):
         return refusal
 
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """A code of the same scope that is easily taken for the right one."""
+        """A code of the same scope that is easily treated as the right one."""
         first = row.accepts[0]
         if first.code is None:
             return None
@@ -73,7 +73,7 @@ class MethodRefusals(RefusalRules):
         return next((refusal for refusal in natural if not passes(refusal, row)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """The next scope; a channel is closed in place of the connection only where there is one."""
+        """The next scope; a channel is closed in place of the connection only if there is one."""
         first = row.accepts[0]
         code = first.code or _ANY_CODE
         wider = (Refusal(Scope.CHANNEL, code), Refusal(Scope.CONNECTION, code), Refusal(Scope.SOCKET))

@@ -29,7 +29,7 @@ Refuse = Callable[[str, str], None]
 
 @dataclass(slots=True)
 class Incoming:
-    """One frame as it came; ``kind`` is the name of its type, or ``type-N`` for one that is not defined."""
+    """One frame as received; ``kind`` is the name of its type, or ``type-N`` for one that is not defined."""
 
     kind: str
     channel: int
@@ -52,7 +52,7 @@ class Framing:
         self._end = bytes((layout.end,))
 
     def frame(self, kind: str, channel: int, payload: bytes) -> bytes:
-        """One frame; its cycle, where there is one, is 0."""
+        """One frame; its cycle, if there is one, is 0."""
         code, size = self.layout.types[kind], len(payload)
         if self.cycle_place is None:
             return self._pack(code, channel, size) + payload + self._end
@@ -74,7 +74,7 @@ class Framing:
         return [self.frame("header", channel, header), *self.bodies(channel, body, max_frame_octets)]
 
     def bodies(self, channel: int, body: bytes, max_frame_octets: int) -> list[bytes]:
-        """A body in as many frames as it takes; none where it is empty."""
+        """A body in as many frames as it takes; none if it is empty."""
         step = max_frame_octets - self.overhead_octets
         return [self.frame("body", channel, body[at : at + step]) for at in range(0, len(body), step)]
 
@@ -100,7 +100,7 @@ class Splitter:
         self._checked = False
         self.max_frame_octets = max_frame_octets or framing.min_octets
         self.forgives: Callable[[int], bool] = lambda octets: False
-        """Whether a frame may be so many octets larger than agreed."""
+        """Whether a frame may be this many octets larger than agreed."""
 
     @property
     def inside(self) -> bool:

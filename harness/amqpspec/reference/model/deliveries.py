@@ -114,7 +114,7 @@ class Deliveries:
         return [d for t, d in self.outstanding.items() if t <= tag]
 
     def hold_back(self, delivery: Delivery) -> None:
-        """Settle under a transaction: nobody else may, and the windows stay as they are until commit."""
+        """Settle under a transaction: no one else may, and the windows stay as they are until commit."""
         del self.outstanding[delivery.tag]
         self.held_back[delivery.tag] = delivery
 

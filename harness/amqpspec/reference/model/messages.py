@@ -17,7 +17,7 @@ LEVELS = 10
 class Message:
     """A published message; the same object serves every queue that it was routed to.
 
-    ``deaths`` counts how often it was dead-lettered, so that a circle of dead-letter exchanges comes to an end.
+    ``deaths`` counts how often it was dead-lettered, so that a circle of dead-letter exchanges ends.
     ``children`` are contents within the content, where a dialect has such: what they consist of, in wire order.
     ``more_keys`` route as ``routing_key`` does (CC and BCC).
     """
@@ -57,5 +57,5 @@ class Entry:
 
     @property
     def redelivered(self) -> bool:
-        """Whether somebody has had it before."""
+        """Whether someone has had it before."""
         return self.deliveries > 0

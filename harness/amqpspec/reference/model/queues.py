@@ -1,4 +1,4 @@
-"""Queues: order, priorities, who gets the next message, what happens to one that comes back.
+"""Queues: order, priorities, who gets the next message, what happens to one that returns.
 
 Knows: ten priority levels, first in first out within a level, round robin over the consumers that can take a
 message, a message's own place to which it returns, lifetimes.
@@ -54,7 +54,7 @@ class Consumer:
     no_local: bool = False
     exclusive: bool = False
     choosy: bool = False
-    """Whether its taker refuses some messages for what they are: those behind them may overtake."""
+    """Whether its taker refuses some messages for what they are: those after them may overtake."""
 
 
 class Queue:
@@ -125,7 +125,7 @@ class Queue:
         self._overflow()
 
     def requeue(self, entries: Iterable[Entry]) -> None:
-        """Put messages back in their places; one that came back too often is dead."""
+        """Put messages back in their places; one that returned too often is dead."""
         for entry in entries:
             if entry not in self.unacked:
                 continue
@@ -144,7 +144,7 @@ class Queue:
 
     def _insert(self, entry: Entry) -> None:
         level = self._levels[self._level(entry.message)]
-        # A message that comes back goes to its own place, not to the end: order holds within a level (0-9-1 §4.7).
+        # A message that returns goes to its own place, not to the end: order holds within a level (0-9-1 §4.7).
         at = len(level)
         while at and level[at - 1].position > entry.position:
             at -= 1
@@ -175,7 +175,7 @@ class Queue:
     # --- going out
 
     def can_deliver_now(self, message: Message) -> bool:
-        """Whether a message would go to a consumer at once, behind what is under way already."""
+        """Whether a message would go to a consumer at once, after what is under way already."""
         self.dispatch()
         return not self.ready_count and self._taker_of(Entry(message, 0)) is not None
 
@@ -215,7 +215,7 @@ class Queue:
             if consumer is not None:
                 return entry, consumer
             if not (choosy or entry.refused_by):
-                return None  # nobody has room for it, and what is behind it must not overtake it
+                return None  # no one has room for it, and what is after it must not overtake it
         return None
 
     def _taker_of(self, entry: Entry) -> Consumer | None:
@@ -231,7 +231,7 @@ class Queue:
         return not local or self.faulty("no-local-ignored")
 
     def _hand_over(self, entry: Entry, consumer: Consumer) -> None:
-        # Round robin: who was served last stands behind all others.
+        # Round robin: who was served last follows all others.
         if not self.faulty("first-consumer-served-always"):
             self.consumers.remove(consumer)
             if not self.faulty("consumer-ends-with-first-message"):
@@ -260,7 +260,7 @@ class Queue:
         self.unacked.discard(entry)
 
     def discard(self, entry: Entry) -> None:
-        """Give up a message that nobody wants: dead-letter it where that is arranged."""
+        """Give up a message that no one wants: dead-letter it where that is arranged."""
         self.unacked.discard(entry)
         if not self.deleted and "x-dead-letter-exchange" in self.arguments:
             self._dead_letter(self, entry.message)

@@ -198,7 +198,7 @@ def _idle(session: Session) -> None:
 
 
 def _refused(session: Session) -> None:
-    """A queue that does not exist: the session ends by exception, and the connection goes on with another one."""
+    """A queue that does not exist: the session ends by exception, and the connection continues with another one."""
     session.expects_exception = True
     session.send("queue.declare", session.channel, sync=True, queue=NOWHERE, passive=True)
     exception = session.expect("execution.exception", channel=session.channel)

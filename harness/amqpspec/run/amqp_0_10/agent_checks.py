@@ -47,7 +47,7 @@ class Watched(Protocol):
     results: set[int]
     """The commands that wait for a result."""
     offsets: set[int]
-    """The channels whose last command-point has an offset, and behind which nothing has come."""
+    """The channels whose last command-point has an offset, and after which nothing has arrived."""
 
     @property
     def faulty(self) -> Callable[[str], bool]:
@@ -56,7 +56,7 @@ class Watched(Protocol):
 
 
 class Violated(Exception):
-    """The server broke the specification; ``scope`` and ``code`` refuse it, ``socket`` does so without a word.
+    """The server broke the specification; ``scope`` and ``code`` refuse it, ``socket`` does so silently.
 
     ``command_id`` is the command that an exception is about.
     """
@@ -197,7 +197,7 @@ def _resolved(session: Watched, book: Book | None, arrival: AssemblyArrived) -> 
 
 
 def _known(session: Watched, book: Book | None, arrival: AssemblyArrived) -> None:
-    """Only what was told completed can be known to be."""
+    """Only what was reported as completed can be known to be."""
     assert book is not None
     for lower, upper in arrival["commands"] or ():
         if lower not in book.finished or upper not in book.finished:
@@ -263,7 +263,7 @@ def vast(arrival: AssemblyArrived, frames: int) -> bool:
 
 
 def unusual(arrival: AssemblyArrived, frames: int) -> str:
-    """What is legal in an arrival and yet seldom seen; empty where nothing is. ``frames`` it came in."""
+    """What is legal in an arrival and yet seldom seen; empty if nothing is. ``frames`` it came in."""
     if frames > len(arrival.assembly.segments):
         return f"{frames} frames"
     entries = arrival.assembly.header or ()

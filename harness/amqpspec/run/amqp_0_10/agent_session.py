@@ -54,7 +54,7 @@ _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-c
 
 
 class SessionLost(ScenarioError):
-    """The server ended the session; the connection goes on."""
+    """The server ended the session; the connection continues."""
 
 
 class Session(Peer):
@@ -82,7 +82,7 @@ class Session(Peer):
 
     @property
     def patience_s(self) -> float:
-        """How long an owed answer may take; a client that minds no silence waits for longer."""
+        """How long an expected answer may take; a client that minds no silence waits for longer."""
         return _LONG_S if self.faulty("waits-through-silence") else _PATIENT_S
 
     @property
@@ -211,7 +211,7 @@ class Session(Peer):
             self._close(200, "the session is lost")
 
     def refuse(self, violated: Violated) -> None:
-        """Say no at the scope of the violation, then close; without a word where nothing can be said."""
+        """Say no at the scope of the violation, then close; silently if nothing can be said."""
         self.is_leaving = True
         if violated.scope is Scope.SOCKET or self.is_over():
             return

@@ -85,7 +85,7 @@ def _pass_a_message(peer: Peer) -> None:
 
 
 def delete(context: Context, entities: Sequence[Entity]) -> None:
-    """Delete queues and exchanges, each in a session of its own, for one that is gone ends its session.
+    """Delete queues and exchanges, each in a separate session, for one that is gone ends its session.
 
     Raises Unmet.
     """

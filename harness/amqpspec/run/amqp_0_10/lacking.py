@@ -3,7 +3,7 @@
 Knows: one harmless command of each part. Must not know: cases, targets' names.
 
 A target lacks a part where it says not-implemented, or where it answers a command of that part in the very way in
-which it answers a command of a class that nobody defined. Any other refusal is one of a target that has the part.
+which it answers a command of a class that no one defined. Any other refusal is one of a target that has the part.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_CLASS = (11, 1)
 
 
 def lacking(context: Context) -> dict[str, str]:
-    """The parts that the target does not have, with its answer; raises ProbeFailed where it cannot be asked."""
+    """The parts that the target does not have, with its answer; raises ProbeFailed if it cannot be asked."""
     try:
         unknown = _answer(context, encode_instruction("execution.sync", {}, code=_NO_CLASS))
         return dict(_lacks(context, unknown.refusal))

@@ -29,7 +29,7 @@ def rejects_violation(
 
 
 def allows(peer: Peer, channel: int = 0, row: str = "") -> Verdict:
-    """What was sent last is not refused: a barrier behind it on the same channel is answered."""
+    """What was sent last is not refused: a barrier after it on the same channel is answered."""
     reaction = peer.reaction(channel)
     last = reaction.arrivals[-1]
     done = isinstance(last, AssemblyArrived) and last.name == "session.completed" and reaction.refusal is None

@@ -42,7 +42,7 @@ class Watched(Protocol):
 
 
 class Violated(Exception):
-    """The server broke the specification; ``scope`` and ``condition`` refuse it, ``socket`` does so without a word."""
+    """The server broke the specification; ``scope`` and ``condition`` refuse it, ``socket`` does so silently."""
 
     def __init__(
         self, scope: Scope, condition: str, text: str, book: Book | None = None, link: Link | None = None

@@ -59,7 +59,7 @@ class Session(Peer):
 
     @property
     def patience_s(self) -> float:
-        """How long an owed answer may take; a client that minds no silence waits for longer."""
+        """How long an expected answer may take; a client that minds no silence waits for longer."""
         return _LONG_S if self.faulty("waits-through-silence") else _PATIENT_S
 
     @property
@@ -133,7 +133,7 @@ class Session(Peer):
         raise ScenarioError(f"the connection ended: {how}")
 
     def _mind_silence(self, until_s: float) -> None:
-        # Not until now: a process that was kept waiting since has not looked at what has come.
+        # Not until now: a process that was kept waiting since has not looked at what has arrived.
         silent_s = until_s - self._heard_s
         if self.idle_s and silent_s > _TIMES_IDLE * self.idle_s and not self.faulty("waits-through-silence"):
             raise Violated(Scope.CONNECTION, "amqp:resource-limit-exceeded", f"no frame for {silent_s:.1f} s")
@@ -141,7 +141,7 @@ class Session(Peer):
     # --- refusing
 
     def refuse(self, violated: Violated) -> None:
-        """Say no at the scope of the violation, then close; without a word where nothing can be said."""
+        """Say no at the scope of the violation, then close; silently if nothing can be said."""
         self.is_leaving, self.polite = True, False
         if violated.scope is Scope.SOCKET or not self.books.open_sent:
             return

@@ -89,7 +89,7 @@ def _identity(peer: Peer, round_trip_s: float) -> Identity:
 
 
 def _hint(peer: Peer, unmet: Exception) -> str:
-    """What to configure where a target has no such node, and nobody said how one is made."""
+    """What to configure where a target has no such node, and no one said how one is made."""
     if peer.context.nodes.way != LINKS or getattr(unmet, "code", None) != "amqp:not-found":
         return ""
     return (

@@ -30,7 +30,7 @@ _RABBITMQ = Nodes(MANAGEMENT, "/queues/amqpspec-1-0.{name}", "vhost:{name}")
 
 
 def chosen(known: Nodes, opened: FrameArrived | None) -> Nodes:
-    """How queues come about: as configured, else as the target's open tells; with links where it tells nothing."""
+    """How queues are created: as configured, else as the target's open tells; with links where it tells nothing."""
     if known.way:
         return known
     usual = Nodes()

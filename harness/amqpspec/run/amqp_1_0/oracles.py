@@ -47,14 +47,14 @@ def judge_arrival(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
 
 
 def allows(peer: Peer, channel: int = 0, link: Link | None = None, row: str = "") -> Verdict:
-    """What was sent last is not refused: a barrier behind it is answered."""
+    """What was sent last is not refused: a barrier after it is answered."""
     reaction = peer.reaction(channel, link=link)
     done = isinstance(reaction.arrivals[-1], Passed) and reaction.refusal is None and reaction.closing is None
     return holds(peer, done, reaction, peer.claimed or "no refusal", row)
 
 
 def well_formed(peer: Peer, *arrivals: FrameArrived, row: str = "") -> Verdict:
-    """The values in these frames, in all frames of the target where none are named, are what the tables permit."""
+    """The values in these frames, in all frames of the target if none are named, are what the tables permit."""
     problems = [p for a in arrivals for p in a.frame.problems] if arrivals else peer.problems
     observed = "; ".join(str(problem) for problem in problems[:_SHOWN_PROBLEMS]) or "as the tables permit"
     return holds(peer, not problems, observed, peer.claimed or "values as the tables permit", row)

@@ -58,7 +58,7 @@ class Session(Peer):
 
     @property
     def patience_s(self) -> float:
-        """How long an owed answer may take; a client that minds no silence waits for longer than it is watched."""
+        """How long an expected answer may take; a client that minds no silence waits for longer than it is watched."""
         return _LONG_S if self.faulty("waits-through-silence") else _PATIENT_S
 
     # --- listening

@@ -1,8 +1,8 @@
 """Mistakes of the reference agent of AMQP/Fast that are one command where it has no business.
 
 Knows: names of mistakes, points of a conversation, commands. Must not know: when a point is reached.
-The points: ``tuned`` is before CONNECTION OPEN, ``open`` before CHANNEL OPEN, ``channel`` behind that, ``handle``
-behind HANDLE OPEN, ``closing`` before the channels close, ``channel-closed`` and ``closed`` behind a CLOSE.
+The points: ``tuned`` is before CONNECTION OPEN, ``open`` before CHANNEL OPEN, ``channel`` after that, ``handle``
+after HANDLE OPEN, ``closing`` before the channels close, ``channel-closed`` and ``closed`` after a CLOSE.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SLIPS: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
     ("lists-messages", "handle", "handle.index", {"message_list": b"1"}),
     ("confirms-a-handle", "handle", "handle.reply", {"confirm_tag": 1}),
 )
-"""Name, point, command, fields; channel 1 and handle 1 where none is named."""
+"""Name, point, command, fields; channel 1 and handle 1 if none is named."""
 
 SLIP_FAULTS: tuple[Fault, ...] = fault_table("""
 pings-before-open: a PING is sent between TUNE and OPEN [connection/open/at-once]

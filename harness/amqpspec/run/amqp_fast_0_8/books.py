@@ -1,7 +1,7 @@
 """The books of one connection of AMQP/Fast: what both sides have opened, asked for and left unfinished.
 
 Knows: which command opens, closes, asks for or answers what. Must not know: which of that is allowed.
-Each side goes on until its own CLOSE: what it sends may have crossed the other one. So what is open is a question of
+Each side continues until its own CLOSE: what it sends may have crossed the other one. So what is open is a question of
 the side that uses it.
 """
 
@@ -85,7 +85,7 @@ class Books:
         self.shown = 0
         """How many messages were shown to a BROWSE."""
         self.resuming: set[tuple[Side, int]] = set()
-        """Senders and handles that may send the rest of a message: READY has come."""
+        """Senders and handles that may send the rest of a message: READY has arrived."""
         self.without_ack: set[int] = set()
 
     # --- what is open

@@ -103,7 +103,7 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
 
 
 def _is_starred(frame: CommandFrame) -> bool:
-    """Whether the fields end in nothing but stars, behind the mechanism and the size of the table."""
+    """Whether the fields end in nothing but stars, after the mechanism and the size of the table."""
     at = 1 + frame.fields[0] if frame.fields else 0
     starred = frame.fields[at + 2 :]
     return bool(starred) and set(starred) == {_STAR}

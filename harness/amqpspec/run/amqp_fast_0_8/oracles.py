@@ -38,7 +38,7 @@ def rejects_violation(
 ) -> Verdict:
     """The violation that was sent last is refused with the code and on the level that the row states.
 
-    Before OPEN, the target has to refuse it in place of the next step: an end behind that is one of impatience.
+    Before OPEN, the target has to refuse it in place of the next step: an end after that is one of impatience.
     """
     reaction = peer.reaction(channel, handle, barrier=barrier)
     steps = [] if peer.is_open else _steps_taken(peer)
@@ -48,7 +48,7 @@ def rejects_violation(
 
 
 def _steps_taken(peer: Peer) -> list[Arrival]:
-    """Steps of the login that nobody has waited for; a further CHALLENGE asks the last question again."""
+    """Steps of the login that no one has waited for; a further CHALLENGE asks the last question again."""
     challenges = sum(frame.name == "connection.challenge" for frame in peer.listener.frames)
     kinds = {"connection.tune", "connection.reply 200"} | (
         {"connection.challenge"} if challenges == 1 else set()
@@ -64,7 +64,7 @@ def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
 def allows(
     peer: Peer, channel: int = 1, handle: int = 1, *, barrier: Barrier = "channel", row: str = ""
 ) -> Verdict:
-    """What was sent last is not refused: a barrier behind it is answered."""
+    """What was sent last is not refused: a barrier after it is answered."""
     reaction = peer.reaction(channel, handle, barrier=barrier)
     done = isinstance(reaction.arrivals[-1], Passed)
     return holds(peer, done, reaction, peer.claimed or "no refusal", row)

@@ -74,7 +74,7 @@ class Ran:
     """What an agent came to; ``said`` are the last octets of its error output, as text.
 
     ``is_shared``: its process had carried out other tasks before. ``cpu_s`` is about how much processor time it took.
-    ``stopped_ns`` is when the harness decided to end it, None where it ended itself.
+    ``stopped_ns`` is when the harness decided to end it, None if it ended itself.
     """
 
     application: Application
@@ -121,7 +121,7 @@ class Sockets(Protocol):
 
     @property
     def connected_s(self) -> float | None:
-        """When the first of them began, on the monotonic clock; None where none has."""
+        """When the first of them began, on the monotonic clock; None if none has."""
         ...
 
     @property
@@ -221,7 +221,7 @@ class Usage:
         self._begun_s = self._seen_s
 
     def look(self) -> int:
-        """Look; resident memory in octets, 0 where the process is gone."""
+        """Look; resident memory in octets, 0 if the process is gone."""
         try:
             process = psutil.Process(self._pid)
             family = (process, *process.children(recursive=True))
@@ -264,7 +264,7 @@ class _Output:
                 self.octets += data[: MAX_OUTPUT_OCTETS - len(self.octets)]
 
     def join(self) -> None:
-        """Wait until all is read; a child that got away may hold the pipe, so not for ever."""
+        """Wait until all is read; a child that got away may hold the pipe, so not forever."""
         self._thread.join(1.0)
 
 
@@ -277,7 +277,7 @@ def _events(output: bytes) -> tuple[Mapping[str, Any], ...]:
 
 
 def event_of(line: bytes) -> Mapping[str, Any] | None:
-    """The event that a line of output holds; None where it holds none."""
+    """The event that a line of output holds; None if it holds none."""
     with suppress(ValueError, RecursionError):
         event = json.loads(line)
         if isinstance(event, dict) and isinstance(event.get("event"), str):

@@ -145,7 +145,7 @@ class _Process:
         self._family = self._session()
 
     def run(self, task: Task, limits: Limits, sockets: Sockets) -> Ran:
-        """Carry out a task; whatever happens, it comes to an end within the limits."""
+        """Carry out a task; whatever happens, it ends within the limits."""
         self._order += 1
         self._errors.forget()
         self._usage.begin()
@@ -176,7 +176,7 @@ class _Process:
         said = self._events.exit_code
         if broken is not None or said is None:
             self.end()
-            # It may have said the last word before it ended, and nobody had read it yet.
+            # It may have said the last word before it ended, and no one had read it yet.
             said = self._events.exit_code
             return self._process.returncode if said is None or broken is not None else said
         until_s = monotonic_s() + _GRACE_S
@@ -216,7 +216,7 @@ class _Process:
 class _Events:
     """Reads a process's events; keeps those of the task under way, the first ``MAX_OUTPUT_OCTETS`` of them.
 
-    A process that goes on and on between two tasks is killed.
+    A process that never ends between two tasks is killed.
     """
 
     def __init__(self, pipe: IO[bytes], kill: Callable[[], None]) -> None:
@@ -247,7 +247,7 @@ class _Events:
             return self._changed.wait_for(until, _LOOK_S)
 
     def join(self) -> None:
-        """Wait until all is read; a child that got away may hold the pipe, so not for ever."""
+        """Wait until all is read; a child that got away may hold the pipe, so not forever."""
         self._thread.join(_END_S)
 
     def _read(self) -> None:
@@ -307,7 +307,7 @@ class _Tail:
         self._octets = b""
 
     def join(self) -> None:
-        """Wait until all is read, not for ever."""
+        """Wait until all is read, not forever."""
         self._thread.join(_END_S)
 
     def _read(self) -> None:

@@ -111,7 +111,7 @@ class Arena:
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
         """One task of the client; its evidence goes under a name. Raises CannotDo, OSError, AgentError.
 
-        What a process does badly that has done other things before is asked of a process of its own.
+        What a process does badly that has done other things before is asked of a separate process.
         """
         runner = self.runner or OneEach(self.command)
         encounter = self.encounter(name, scenario, hostility, runner.run)

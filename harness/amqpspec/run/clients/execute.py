@@ -27,7 +27,7 @@ Observer = Callable[[CaseRow], None]
 def run_clients(
     plan: Sequence[Planned], arena: Arena, journal: Journal, at_once: int, observers: Iterable[Observer] = ()
 ) -> bool:
-    """Run a plan; whether it came to its end. Raises JournalError, AgentError."""
+    """Run a plan; whether it finished. Raises JournalError, AgentError."""
     told = tuple(observers)
 
     def one(planned: Planned) -> None:

@@ -31,7 +31,7 @@ Rule = Callable[[Conversation], Iterator[Looked]]
 
 
 def conducts(client: Client, rule: Rule, *scenarios: str) -> Verdict:
-    """The client kept a rule at every place of these scenarios where it applies; not applicable where there is none."""
+    """The client kept a rule at every place of these scenarios where it applies; not applicable if there is none."""
     requirement = client.requirements[0]
     places = 0
     for encounter in client.in_turn(*scenarios):
@@ -55,11 +55,11 @@ def _broken(client: Client, conversation: Conversation, looked: Looked) -> Verdi
 
 
 class Undecided(Exception):
-    """What the client did has two meanings, and nobody watched its application; the text says what it did."""
+    """What the client did has two meanings, and no one watched its application; the text says what it did."""
 
 
 Reaction = Callable[[Conversation], Refusal | None]
-"""What a client did about a hostile server on one connection: how it refused, None where it went on.
+"""What a client did about a hostile server on one connection: how it refused, None if it continued.
 
 Raises Undecided."""
 
@@ -75,7 +75,7 @@ def answers_violation(client: Client, encounter: Encounter, reaction: Reaction, 
 
 
 def takes_no_notice(client: Client, encounter: Encounter, reaction: Reaction, dialect: Dialect) -> Verdict:
-    """The client went on as if nothing had happened, and so did its application.
+    """The client continued as if nothing had happened, and so did its application.
 
     A row may accept refusals as well: what it lets a client leave out.
     """
@@ -110,7 +110,7 @@ def _met(
 
 
 def _provoked(encounter: Encounter) -> list[Conversation]:
-    """The conversations in which the server did what it was to do; raises RuntimeError where it could not."""
+    """The conversations in which the server did what it was to do; raises RuntimeError if it could not."""
     for conversation in encounter.conversations:
         if conversation.talk.amiss:
             raise RuntimeError(f"the server could not misbehave as it should: {conversation.talk.amiss}")
@@ -133,7 +133,7 @@ def _goes_on(requirement: Requirement, refusal: Refusal | None, application: App
 
 
 Done = Callable[[Conversation, Ran], bool]
-"""Whether a client did what it has to do then; raises CannotDo where that does not concern it, and Undecided."""
+"""Whether a client did what it has to do then; raises CannotDo if that does not concern it, and Undecided."""
 
 
 def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
@@ -186,7 +186,7 @@ Says = Callable[[Said], No | None]
 def refusal_by(
     conversation: Conversation, ran: Ran, says: Says, went_on: Callable[[Conversation], bool]
 ) -> Refusal | None:
-    """How the client refused what the server did; None where it went on as if nothing had happened.
+    """How the client refused what the server did; None if it continued as if nothing had happened.
 
     An end that the harness made, because time or memory was used up, is not the client's, and neither is one that
     the server made first, or gave the reason for by a close. A close without an error is a refusal only where the
@@ -205,7 +205,7 @@ def refusal_by(
         if unseen and wide:
             code = "no error" if no.refusal.code is None else no.refusal.code
             raise Undecided(f"the client closed with {code}, at once or when it was done")
-    # What a server says about a socket that the client ended refuses nothing that the client went on to do.
+    # What a server says about a socket that the client ended refuses nothing that the client continued to do.
     if refused(conversation.talk.ended_ns) or went_on(conversation):
         return None
     if ran.application in _STOPPED and any(_noes(conversation.by_client(), says, conversation)):
@@ -242,7 +242,7 @@ def _noes(said: Iterator[Said], says: Says, conversation: Conversation) -> Itera
 
 
 def _refused(conversation: Conversation, says: Says, before_ns: int | None) -> bool:
-    """Whether the server, correct again after its deed, refused what the client went on to do."""
+    """Whether the server, correct again after its deed, refused what the client continued to do."""
     return any(
         no.is_error and (before_ns is None or at_ns < before_ns)
         for at_ns, no in _noes(conversation.by_server(), says, conversation)

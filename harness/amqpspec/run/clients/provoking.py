@@ -20,7 +20,7 @@ from amqpspec.wire.conversation import Conversation
 from amqpspec.wire.hostility import Act, Deed, Hostility
 
 Reading = Callable[[Conversation, Ran], Refusal | None]
-"""How a client refused, None where it went on; raises Undecided, CannotDo."""
+"""How a client refused, None if it continued; raises Undecided, CannotDo."""
 Oracle = Callable[[Client, Encounter, Reaction, Dialect], Verdict]
 """From what a client did about a hostile server to a verdict."""
 _provocations: dict[str, dict[str, Hostility]] = {}
@@ -82,12 +82,12 @@ def instead(octets: Callable[[bytes], bytes]) -> Deed:
 
 
 def followed(octets: Callable[[bytes], bytes]) -> Deed:
-    """The frame, and octets behind it that are made of it."""
+    """The frame, and octets after it that are made of it."""
     return lambda frame: [frame + octets(frame)]
 
 
 def behind(octets: bytes) -> Deed:
-    """The frame, and always the same octets behind it."""
+    """The frame, and always the same octets after it."""
     return followed(lambda _: octets)
 
 

@@ -42,11 +42,11 @@ class Seen:
 
     @property
     def is_prompted(self) -> bool:
-        """Never: nobody told the client what to do."""
+        """Never: no one told the client what to do."""
         return False
 
     def clean(self, scenario: str) -> Encounter:
-        """The connection, whatever the scenario; raises CannotDo where the server misbehaved on it."""
+        """The connection, whatever the scenario; raises CannotDo if the server misbehaved on it."""
         if self.provoked:
             raise CannotDo("the server broke the specification on purpose")
         return self.encounter
@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def worst(self) -> CaseRow | None:
-        """The row of the worst verdict; None where no case applies."""
+        """The row of the worst verdict; None if no case applies."""
         return max(self.rows, key=lambda row: FROM_BEST.index(row.verdict), default=None)
 
 
@@ -90,7 +90,7 @@ class _Sum:
 
 
 class Watch:
-    """Judges connections as they end, on a thread of its own; the ``Recorder`` of a tap, a proxy, a capture.
+    """Judges connections as they end, on a separate thread; the ``Recorder`` of a tap, a proxy, a capture.
 
     ``provoked`` says which hostile case a connection asked for. Leaving it judges what is still open.
     """

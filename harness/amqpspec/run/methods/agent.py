@@ -68,7 +68,7 @@ def _publish(session: Session) -> None:
 
 
 def _counted(session: Session, queue: str, number: int) -> None:
-    """Where there are no confirms, the queue itself tells what has arrived in it."""
+    """If there are no confirms, the queue itself tells what has arrived in it."""
     held = session.call("queue.declare", queue=queue, passive=True)["message_count"]
     if held != number:
         raise ScenarioError(f"expected {number} messages in the queue, actual: {held}")

@@ -84,7 +84,7 @@ class Session:
             raise Violated(0, f"no octet for two intervals of {self.heartbeat_s} s")
 
     def _look_at_frames(self) -> None:
-        """What only a mistake takes notice of: traces are thrown away (9.1 draft, trace frames)."""
+        """What only a mistake takes notice of: traces are discarded (9.1 draft, trace frames)."""
         types = self.peer.dialect.layout.types
         if self.faulty("refuses-traces") and any(
             f.type == types["trace"] for f in self.peer.assembler.frames
@@ -142,7 +142,7 @@ class Session:
         self._said_s = self.peer.now()
 
     def call(self, name: str, channel: int = 1, **args: Any) -> MethodArrived:
-        """Send a method and take its reply; what comes besides is looked at."""
+        """Send a method and take its reply; what arrives besides is looked at."""
         self.say(name, channel, **args)
         return self.reply(name, *self.peer.dialect.methods[name].replies, channel=channel)
 
@@ -258,7 +258,7 @@ class Session:
         self._said_s = self.peer.now()
 
     def take(self, count: int) -> list[MethodArrived]:
-        """So many deliveries."""
+        """This many deliveries."""
         while len(self.delivered) < count:
             if self.next() is None:
                 raise ScenarioError(f"expected {count} deliveries, actual: {len(self.delivered)}")
@@ -266,7 +266,7 @@ class Session:
 
 
 def _of_octets(error: WireError) -> Violated:
-    """What octets that cannot be read are refused with: a broken frame without a word (0-9-1 §2.3.5)."""
+    """What octets that cannot be read are refused with: a broken frame silently (0-9-1 §2.3.5)."""
     codes = {Kind.FRAMING: 0, Kind.UNKNOWN: _COMMAND_INVALID, Kind.CHANNEL: _CHANNEL_ERROR}
     return Violated(codes.get(error.kind, _FRAME_ERROR), str(error))
 

@@ -62,7 +62,7 @@ def direction(dialect_id: str, direction: str) -> Direction:
 def recognise(context: Context) -> Recognised:
     """The context's dialect, or the one as which the target deploys it: told by where connection.start's ids stand.
 
-    Raises ProbeFailed where the target cannot be reached.
+    Raises ProbeFailed if the target cannot be reached.
     """
     deployed = deployed_as(context.dialect)
     if deployed is None:
@@ -84,7 +84,7 @@ def recognise(context: Context) -> Recognised:
 
 
 def _first_octets(context: Context) -> bytes:
-    """The beginning of what the target answers to the dialect's protocol header; empty where it refuses it."""
+    """The beginning of what the target answers to the dialect's protocol header; empty if it refuses it."""
     transport = context.dial()
     dialect = load_methods(context.dialect)
     transport.send(dialect.protocol_header)
@@ -163,7 +163,7 @@ def _pass_a_message(peer: Peer) -> None:
 
 
 def delete(context: Context, entities: Sequence[Entity]) -> None:
-    """Delete queues and exchanges, each on a channel of its own; raises Unmet."""
+    """Delete queues and exchanges, each on a separate channel; raises Unmet."""
     peer = Peer(context)
     peer.open_connection()
     for channel, (kind, name) in enumerate(entities, start=1):

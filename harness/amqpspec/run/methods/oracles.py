@@ -27,7 +27,7 @@ def rejects_violation(
 
 
 def allows(peer: Peer, channel: int = 1, row: str = "") -> Verdict:
-    """What was sent last is not refused: a barrier behind it on the same channel is answered."""
+    """What was sent last is not refused: a barrier after it on the same channel is answered."""
     reaction = peer.reaction(channel)
     done = isinstance(reaction.arrivals[-1], MethodArrived) and reaction.refusal is None
     return holds(peer, done, reaction, peer.claimed or "no exception", row)

@@ -70,7 +70,7 @@ def _mutants(
 
 
 def code_of(mutant: Mutant, module: ModuleType) -> CodeType:
-    """The mutated function, compiled; raises LookupError where the source has changed meanwhile."""
+    """The mutated function, compiled; raises LookupError if the source has changed meanwhile."""
     tree = ast.parse(inspect.getsource(module))
     target = list(ast.walk(tree))[mutant.place]
     made = list(changes(target))

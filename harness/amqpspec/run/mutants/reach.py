@@ -28,9 +28,9 @@ _ROOM = str(Path(amqpspec.reference.__path__[0]))
 
 
 def lines_by_case(dialect: str, workers: int, names: Iterable[str] = ()) -> Mapping[str, frozenset[Line]]:
-    """The lines of the reference broker that each case of a dialect executes, all cases where none is named.
+    """The lines of the reference broker that each case of a dialect executes, all cases if none is named.
 
-    Raises TargetError where a process ends without an answer.
+    Raises TargetError if a process ends without an answer.
     """
     cases = list(names) or list(load_suite(dialect))
     context = get_context("fork")

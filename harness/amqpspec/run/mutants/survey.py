@@ -34,7 +34,7 @@ from amqpspec.run.mutants.trial import Fate, Near, Trial, be_tried
 
 EQUIVALENTS = Path(__file__).with_name("equivalents.yaml")
 _TRIAL_S = 600.0
-"""For what waits in vain: whatever computes for too long is ended by its processor time, on a busy machine as well."""
+"""For a process that only waits: one that computes for too long is ended by its processor time limit."""
 _ROWS_SHOWN = 3
 _MACHINERY = frozenset({"deviations", "fault", "faults", "memory", "refusals"})
 
@@ -59,7 +59,7 @@ class Survey:
     def share(self) -> float:
         """How many of the mutants that break a duty were noticed, from 0 to 1; a hang is noticed, too.
 
-        Equivalent ones break none, and whoever breaks a SHOULD alone still conforms: neither counts.
+        Equivalent ones break none, and one that breaks only a SHOULD still conforms: neither counts.
         """
         tried = len(self.trials) - len(self.of(Fate.EQUIVALENT)) - len(self.of(Fate.NONSTRICT))
         return 1.0 if not tried else 1 - len(self.of(Fate.SURVIVED)) / tried
@@ -91,7 +91,7 @@ def survey(
     """Sample ``count`` mutants by seed and try each; ``module`` narrows to modules whose name holds it.
 
     A mutant meets every dialect whose cases execute its line: brokers share code, and one suite that notices is enough.
-    Raises LookupError where nothing that the suites execute has such a name.
+    Raises LookupError if nothing that the suites execute has such a name.
     """
     reach = {dialect: lines_by_case(dialect, workers) for dialect in dialects}
     sample = _sample(reach, count, seed, module)
@@ -182,7 +182,7 @@ class _Running:
         return cls(mutant, process, answer, monotonic_s() + _TRIAL_S)
 
     def end(self) -> Trial:
-        """What it came to; a process that says nothing in time, or died, has hung or broken the harness."""
+        """The outcome; a process that sent nothing in time, or died, has hung or broken the harness."""
         with _ending(self):
             if self.answer.poll():
                 try:

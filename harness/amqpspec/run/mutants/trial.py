@@ -1,11 +1,11 @@
-"""One mutant meets the cases, in a process of its own: is it noticed by a run's exit code?
+"""One mutant meets the cases, in a separate process: is it noticed by a run's exit code?
 
 Knows: cases in memory, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
 
 Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
-exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is told apart.
+exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is distinguished.
 Every case meets a broker of its own in memory, where no answer is late but one that the mutant puts off; a mutant that
-never comes back uses up the processor time of one case, which ends the process.
+never returns uses up the processor time of one case, which ends the process.
 """
 
 from __future__ import annotations

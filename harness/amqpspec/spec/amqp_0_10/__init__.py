@@ -8,7 +8,7 @@ What is special about 0-10, for whoever builds on these tables:
 2. A control or command is an assembly of segments, cut into frames anywhere. Flags B E mark its first and last
    segment, b e the first and last frame of a segment. A frame has no end octet; its size counts its header.
 3. Controls travel on track 0, also between frames of a command; commands travel on track 1, with header and body
-   segments behind them. What arrives on a channel is handled in its order, whatever the track.
+   segments after them. What arrives on a channel is handled in its order, whatever the track.
 4. Arguments have two octets of packing flags, field 0 the lowest bit of the first; a field without its flag is
    absent, not empty, and a ``bit`` is nothing but its flag. Commands have a ``session.header`` before them.
 5. A session has a name and outlives its channel for its timeout. ``command-point`` comes before its first command on

@@ -5,10 +5,10 @@ these tables.
 
 What is special about it, for whoever builds on these tables:
 
-- The client opens with two octets. No header ever comes back: a server sends CHALLENGE or closes the socket.
+- The client opens with two octets. No header ever returns: a server sends CHALLENGE or closes the socket.
 - A frame has no channel number. Each command names its channel or its handle in its first field.
 - Handles do the work. HANDLE OPEN puts a handle on a channel, and no later command repeats which; a receiver has to
-  remember it. The client chooses all ids, so it never has to wait for an answer before it goes on.
+  remember it. The client chooses all ids, so it never has to wait for an answer before it continues.
 - CLOSE exists on three levels (handle, channel, connection), each a handshake of two equal commands: only its place
   tells an answer from a new CLOSE.
 - TUNE goes both ways: once from the server, then any number of times from the client, or never. Options are fields of

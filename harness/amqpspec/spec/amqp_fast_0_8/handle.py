@@ -1,6 +1,6 @@
 """The commands on handles (30 to 49): sending, consuming, browsing, restartable messages, closing.
 
-Knows: codes, fields in order, who sends what, what answers it, what stands behind it. Must not know: what becomes of a
+Knows: codes, fields in order, who sends what, what answers it, what follows it. Must not know: what becomes of a
 handle or a message.
 
 Readings. ``out-of-band`` of SEND and NOTIFY is a short string in the grammar and a bit in the tables, which also say
@@ -29,7 +29,7 @@ FRAGMENT = (
     CommandField("out-of-band", "bit"),
     CommandField("recovery", "bit"),
 )
-"""The fragment header, the same in SEND and NOTIFY: what stands behind the frame, and how it belongs to a message."""
+"""The fragment header, the same in SEND and NOTIFY: what follows the frame, and how it belongs to a message."""
 
 MESSAGE_HEAD = (
     CommandField("body-size", "long"),

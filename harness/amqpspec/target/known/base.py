@@ -36,7 +36,7 @@ class BrokerError(Exception):
 class Running:
     """A broker that answers; a role that it cannot offer is absent from ``users`` or ``vhosts``.
 
-    ``memory_limit_mib`` bounds what its process may write to, as the system says; None where nothing does.
+    ``memory_limit_mib`` bounds what its process may write to, as the system says; None if nothing does.
     """
 
     name: str
@@ -93,7 +93,7 @@ class KnownBroker(ABC):
 
     @property
     def full_name(self) -> str:
-        """The name, with the release where one was asked for."""
+        """The name, with the release where one was requested."""
         return f"{self.name}@{self.release}" if self.release else self.name
 
     @abstractmethod

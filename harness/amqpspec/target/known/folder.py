@@ -1,9 +1,9 @@
-"""A Debian release in a folder of its own, and commands that run inside it, as root and without a container engine.
+"""A Debian release in a separate folder, and commands that run inside it, as root and without a container engine.
 
 Knows: debootstrap, mount namespaces, chroot.
 Must not know: brokers.
 
-What a command inside has mounted (proc, the state directory, a table of hosts) stands in a mount namespace of its own
+What a command inside has mounted (proc, the state directory, a table of hosts) is in a mount namespace of its own
 and is gone when its processes are, however they ended. So several brokers run in one folder at once.
 """
 
@@ -27,7 +27,7 @@ _ENTER = """
 mount --bind "$1" "$0/srv" && mount --bind "$1/hosts" "$0/etc/hosts" && mount -t proc proc "$0/proc" || exit
 root=$0; shift; exec chroot "$root" "$@"
 """
-# Archives that were unpacked, and what nobody reads inside: a third of the folder.
+# Archives that were unpacked, and what no one reads inside: a third of the folder.
 _SPARE = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale")
 
 
@@ -39,7 +39,7 @@ class DebianFolder:
     release: str
 
     def install(self, package: str) -> None:
-        """Puts the least of the release there with a package, all or nothing; BrokerError where it cannot be had."""
+        """Puts the least of the release there with a package, all or nothing; BrokerError if it is not available."""
         require_root(f"{package} of Debian's {self.release}")
         if shutil.which("debootstrap", path=PATH) is None:
             install_package("debootstrap")

@@ -18,7 +18,7 @@ from amqpspec.target.known.base import BrokerError
 
 INSTALL_TIMEOUT_S = 900.0
 QUERY_TIMEOUT_S = 30.0
-# A registry that cannot be had is found out in seconds: one more try, and no long wait for an answer.
+# A registry that is not available is detected in seconds: one more try, and no long wait for an answer.
 _APT = ("-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
 _MAVEN = (
     "-Daether.connector.connectTimeout=5000",
@@ -82,7 +82,7 @@ def package_version(package: str) -> str | None:
 
 
 def apt_mirror() -> tuple[str, ...]:
-    """Where apt-get has Debian's packages from, for tools beside it; empty where that is not Debian's own archive."""
+    """Where apt-get has Debian's packages from, for tools beside it; empty if that is not Debian's own archive."""
     listed = ["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages"]
     try:
         lines = run(listed, timeout_s=QUERY_TIMEOUT_S).splitlines()

@@ -42,7 +42,7 @@ def _lowered(word: str, limit_mib: int) -> str:
 
 
 def limit_in_force_mib(pid: int | None) -> int | None:
-    """The limit that a process lives under; None where there is none, or it cannot be read."""
+    """The limit that a process lives under; None if there is none, or it cannot be read."""
     if pid is None or not hasattr(resource, "prlimit"):
         return None
     try:

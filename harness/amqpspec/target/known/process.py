@@ -3,7 +3,7 @@
 Knows: pids, times of birth, zombies, signals.
 Must not know: brokers, ports, configuration.
 
-A pid alone names nobody: it is given away again. A process is its pid together with the moment of its birth,
+A pid alone names no one: it is given away again. A process is its pid together with the moment of its birth,
 and no signal is sent before both have been compared.
 """
 
@@ -30,7 +30,7 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process for ever: ``born`` is what tells it from a later one with the same pid."""
+    """One process forever: ``born`` is what tells it from a later one with the same pid."""
 
     pid: int
     born: str
@@ -93,7 +93,7 @@ def is_alive(process: Process) -> bool:
 
 
 def spawn(command: Command, cwd: Path, log: Path) -> Process:
-    """Starts a command in a session of its own, so that it outlives us; its output is appended to ``log``."""
+    """Starts a command in a separate session, so that it outlives us; its output is appended to ``log``."""
     with log.open("ab") as output, _on_one_cpu() if command.one_cpu else contextlib.nullcontext():
         child = subprocess.Popen(
             _under_limit(command),

@@ -3,9 +3,9 @@
 Knows: its Maven artifacts, its initial configuration in the form of each release, and its access rules.
 Must not know: what Broker-J does right or wrong.
 
-The broker's own configuration is built anew at each start; queues, exchanges and messages live in the stores
+The broker's own configuration is built again at each start; queues, exchanges and messages live in the stores
 of the virtual hosts (JSON and Derby) below the state directory and outlast it. A virtual host reads its first
-configuration only once: where that is another one by now, the stores are given up and begun anew.
+configuration only once: where that is another one by now, the stores are given up and begun again.
 
 AMQP 1.0 has no means to declare a queue. Those whose names begin with ``NODES`` are created when a 1.0 link asks for
 them; no other name is, so that clients of the older dialects are told not-found as ever.
@@ -108,7 +108,7 @@ class QpidBrokerJ(KnownBroker):
         return found[1] if found else None
 
     def install(self) -> None:
-        """Has Maven copy the release into the state directory; what cannot be had of it is told in ``PARTS``."""
+        """Has Maven copy the release into the state directory; what is not available of it is told in ``PARTS``."""
         if self.version() == self.wanted:
             return
         java_command(JAVA_MINIMUM)

@@ -3,7 +3,7 @@
 Knows: the environment, configuration and definitions of a RabbitMQ node that keeps to the loopback interface.
 Must not know: what RabbitMQ does right or wrong.
 
-The machine's own package is the usual release. Others come from other releases of Debian, each in a folder of its own,
+The machine's own package is the usual release. Others come from other releases of Debian, each in a separate folder,
 and run inside it: see ``folder``.
 
 Options that alter what a client sees stay at RabbitMQ's defaults. Setting one ``tcp_listen_options`` key

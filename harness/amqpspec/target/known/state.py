@@ -29,7 +29,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for beyond the defaults; a restart keeps it."""
+    """What was requested beyond the defaults; a restart keeps it."""
 
     plugins: tuple[str, ...] = ()
     tls: Tls | None = None

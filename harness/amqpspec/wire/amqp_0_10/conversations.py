@@ -22,7 +22,7 @@ class AssemblyReading:
 
     ``Said.name`` is the control or command that a frame completes, ``PART`` for a frame that completes none,
     ``GREETING`` for a protocol header; ``Said.what`` is the ``Frame`` or the ``ProtocolHeader``. The cutter gives whole
-    assemblies, so that a hostility stands in the place of all their frames.
+    assemblies, so that a hostility is in the place of all their frames.
     """
 
     greetings = (DIALECT.protocol_header,)

@@ -2,8 +2,8 @@
 
 Knows: frames, what is secret in the segments that they are parts of. Must not know: files, times, which case runs.
 
-A response with sizes that lie may end in the midst of its secret, or stand behind its frame. From a client's response
-until it says something else that can be read, parts of frames and of segments are not shown. Behind what cannot be
+A response with sizes that lie may end in the middle of its secret, or stand behind its frame. From a client's response
+until it says something else that can be read, parts of frames and of segments are not shown. After what cannot be
 read before the login is over, nothing is any more.
 """
 
@@ -26,7 +26,7 @@ _HEADER = header_struct(LAYOUT.header)
 
 
 class _Latest(FrameReader):
-    """A reader that keeps the frame that it gave last, None where it gave none."""
+    """A reader that keeps the frame that it gave last, None if it gave none."""
 
     latest: Frame | ProtocolHeader | None = None
 
@@ -55,7 +55,7 @@ class AssemblyDirection(FrameDecoder[Frame]):
         self._greeted = True
         if not isinstance(item, Frame) or not self._login:
             return
-        # A size that lies can leave a whole response behind its frame, which is then read as the next one.
+        # A size that lies can leave a whole response after its frame, which is then read as the next one.
         self._hiding = self._hiding or _is_unread(item) or (self._answered and _is_lost(item))
         assembly = item.assembly
         if begins_secret(_segment(self._frames_of, item)):

@@ -101,7 +101,7 @@ def encode_frame(
 ) -> bytes:
     """A frame as octets; ``flags`` and ``track`` are the whole of their octets, ``size`` lies where it is given.
 
-    The track is that of the type's controls or commands where none is given. EncodeError for what does not fit.
+    The track is that of the type's controls or commands if none is given. EncodeError for what does not fit.
     """
     values = {
         "flags": flags,

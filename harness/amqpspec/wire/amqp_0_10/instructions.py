@@ -101,7 +101,7 @@ def encode_header(entries: Iterable[HeaderEntry | Raw]) -> bytes:
 
 
 def decode_instruction(kind: int, octets: bytes) -> Instruction:
-    """What a control or command segment holds; never raises: what cannot be read is told by ``error``."""
+    """What a control or command segment holds; never raises: what cannot be read is reported by ``error``."""
     code, args, session = tuple(octets[:CODE_OCTETS]), dict[str, Any](), dict[str, Any]()
     row = _BY_CODE[kind].get((code[0], code[1])) if len(code) == CODE_OCTETS else None
     try:

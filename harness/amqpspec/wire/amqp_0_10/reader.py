@@ -60,7 +60,7 @@ class Assembler:
         self._expected: set[Key] = set()
 
     def expect_rest(self, channel: int, track: int = LAYOUT.tracks["command"]) -> None:
-        """The next assembly there may lack its beginning, as it does behind a command-point with an offset."""
+        """The next assembly there may lack its beginning, as it does after a command-point with an offset."""
         self._expected.add((channel, track))
 
     def forget(self, channel: int) -> None:
@@ -136,7 +136,7 @@ class Assembler:
 
 
 def _out_of_place(state: _Open, frame: Frame) -> tuple[str, str] | None:
-    """What a frame behind others of its assembly should be, and what it is; None where it is that."""
+    """What a frame after others of its assembly should be, and what it is; None if it is that."""
     begins = bool(frame.flags & FIRST_FRAME)
     if begins == (state.type is not None):
         expected = "the next frame of the segment" if begins else "the first frame of a segment"

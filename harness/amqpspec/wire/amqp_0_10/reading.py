@@ -35,7 +35,7 @@ _FLOATS = {4: struct.Struct(">f"), 8: struct.Struct(">d")}
 _MAX_SCALAR, _SURROGATES = 0x10FFFF, range(0xD800, 0xE000)
 
 
-# --- values of so many octets
+# --- values of this many octets
 
 
 def _utf16(octets: bytes) -> str | bytes:
@@ -98,7 +98,7 @@ def _variable(name: str, width: int, made: Callable[[bytes], Any]) -> Reader:
 
 
 def _extent(name: str, width: int, octets: bytes, at: int, end: int) -> tuple[int, int]:
-    """Where the octets begin and end whose number stands at an offset."""
+    """Where the octets begin and end whose number is at an offset."""
     start = at + width
     if start > end:
         raise too_short(name, octets, at, width, end)
@@ -128,7 +128,7 @@ def _ranges(kind: WireType) -> Reader:
 
 
 def _counted(name: str, octets: bytes, at: int, stop: int, least_octets: int) -> tuple[int, int]:
-    """The count at an offset, which cannot be larger than what fits behind it, and where the first of them begins."""
+    """The count at an offset, which cannot be larger than what fits after it, and where the first of them begins."""
     start = at + COUNT_OCTETS
     if start > stop:
         raise too_short(name, octets, at, COUNT_OCTETS, stop)
@@ -218,7 +218,7 @@ def _of_code(where: str, octets: bytes, at: int) -> tuple[str | int, Reader, int
 
 
 def read_value(octets: bytes, at: int, end: int, depth: int) -> tuple[Value, int]:
-    """A type code and the value behind it; what has no name but a known width is read as octets (5.2)."""
+    """A type code and the value after it; what has no name but a known width is read as octets (5.2)."""
     if at >= end:
         raise too_short("type code", octets, at, 1, end)
     name, reader, _ = _of_code("value", octets, at)
@@ -258,7 +258,7 @@ class Fields:
         # Groups of eight fields follow each other, and within an octet the lowest bit is the first field (5.3).
         flags = int.from_bytes(octets[at:start], "little")
         if flags >> len(self._readers):
-            # What a reserved flag stands for has no known length, so that nothing behind it can be found.
+            # What a reserved flag stands for has no known length, so that nothing after it can be found.
             expected, actual = f"flags of {len(self._readers)} fields", octets[at:start].hex(" ")
             raise unreadable("packing flags", octets, at, expected, actual)
         return flags, start
@@ -331,7 +331,7 @@ def _by_code() -> Iterator[tuple[int, tuple[str | int, Reader, int]]]:
         if known is not None:
             yield code, (known.name, READERS[known.name], known.width_octets)
         elif form is not None:
-            # A type that nobody knows can be passed over all the same: that is what the ranges are for (5.2).
+            # A type that no one knows can be passed over all the same: that is what the ranges are for (5.2).
             category, width = form
             made = _fixed if category is Category.FIXED else _variable
             yield code, (code, made(f"type 0x{code:02X}", width, bytes), width)

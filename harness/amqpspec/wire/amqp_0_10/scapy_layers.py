@@ -87,7 +87,7 @@ class AssemblyLayers(Layers):
             yield from _text("value", "size")
 
     def _any(self, name: str) -> Any:
-        """The value behind a type code."""
+        """The value after a type code."""
 
         def value(octets: bytes, _parent: Any = None) -> Any:
             return self._by_code.get(_parent.code if _parent is not None else -1, raw())(octets)
@@ -95,7 +95,7 @@ class AssemblyLayers(Layers):
         return scapy().PacketField(name, None, value)
 
     def _coded(self, octets: bytes) -> Any:
-        """The layer of a struct that stands alone: told by its codes, behind its size."""
+        """The layer of a struct that stands alone: told by its codes, after its size."""
         row = DIALECT.structs_by_code.get((octets[4], octets[5])) if len(octets) >= 6 else None
         return self.structs[row.name] if row is not None else self.values["struct32"]
 
@@ -179,7 +179,7 @@ def _present(fields: Sequence[PackedField], place: int) -> Callable[[Any], bool]
 
 
 def _rest(packet: Any, size_octets: int) -> bytes:
-    """What a struct's size counts: all that is behind it."""
+    """What a struct's size counts: all that is after it."""
     copy = packet.copy()
     copy.fields["octets"] = 0
     copy.clear_cache()

@@ -3,7 +3,7 @@
 Knows: which arguments these are, the alphabets of what stands beside them. Must not know: frames, states, files.
 
 With sizes or flags that lie, an argument beside the secret may reach into it: unless all of them are as they should be,
-nothing behind the packing flags is shown.
+nothing after the packing flags is shown.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def shown_fields(instruction: Instruction, fields: Mapping[str, Any]) -> dict[st
 
 
 def secret_span(octets: bytes | bytearray, whole: bool) -> Span | None:
-    """Where the secret stands in a segment, or in the first octets of one: start and stop, its size left out."""
+    """Where the secret is in a segment, or in the first octets of one: start and stop, its size left out."""
     if not begins_secret(octets):
         return None
     if whole:
@@ -62,7 +62,7 @@ def secret_span(octets: bytes | bytearray, whole: bool) -> Span | None:
 
 
 def _in_arguments(instruction: Instruction, end: int) -> Span:
-    """The secret as told from the end: only a locale, where there is one, stands behind it."""
+    """The secret as told from the end: only a locale, if there is one, follows it."""
     locale = instruction.args.get("locale")
     stop = end if locale is None else end - len(encode("str8", locale))
     return stop - len(instruction.args[SECRETS[instruction.name]]), stop

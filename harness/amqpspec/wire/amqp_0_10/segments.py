@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 class Assembly(NamedTuple):
     """One control or command with what belongs to it; ``offset`` is where its first frame began.
 
-    ``instruction`` is None where it does not begin with one. ``header`` and ``body`` are None where there are none.
+    ``instruction`` is None if it does not begin with one. ``header`` and ``body`` are None if there are none.
     ``error`` says what cannot be read, in a segment or in their order. ``rest``: what came before it was sent earlier,
     on another channel.
     """
@@ -66,7 +66,7 @@ class Assembly(NamedTuple):
 def made(
     channel: int, track: int, segments: Sequence[Segment], offset: int, *, rest: bool = False
 ) -> Assembly:
-    """An assembly with what its segments hold; never raises: what cannot be read is told by ``error``."""
+    """An assembly with what its segments hold; never raises: what cannot be read is reported by ``error``."""
     assembly = Assembly(channel, track, tuple(segments), offset, rest=rest)
     error = None if rest else _disorder(assembly.segments)
     first = assembly.segments[0]

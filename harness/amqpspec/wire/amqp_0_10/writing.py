@@ -3,7 +3,7 @@
 Knows: forms of types, packing flags, sizes and counts. Must not know: controls, commands, frames.
 
 ``Raw`` octets stand for the whole of a value, its size included; in place of an entry of a map or an item of a list,
-for its type code, too. Octets (``bytes``) are taken for any string as they are.
+for its type code, too. Octets (``bytes``) are treated as any string as they are.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _array(value: Any, where: str, element: str = "") -> bytes:
 def _carrier(kind: str | int) -> str | int:
     """The type under whose code elements travel.
 
-    Structs without a code have no type code either. Octets behind a size of the same width are the same octets as a
-    struct behind its size; a struct without a size gets one, since elements of any type can be passed over.
+    Structs without a code have no type code either. Octets after a size of the same width are the same octets as a
+    struct after its size; a struct without a size gets one, since elements of any type can be passed over.
     """
     base = DIALECT.base(kind) if isinstance(kind, str) else kind
     row = DIALECT.structs.get(base) if isinstance(base, str) else None
@@ -344,7 +344,7 @@ def _struct(row: Struct, value: Any, where: str) -> bytes:
 
 
 def _struct32(value: Any, where: str) -> bytes:
-    """What a struct32 holds behind its size."""
+    """What a struct32 holds after its size."""
     if isinstance(value, UnknownStruct):
         return bytes(value.code) + value.octets
     row = DIALECT.structs.get(value.name) if isinstance(value, Packed) else None

@@ -1,6 +1,6 @@
 """Values at the edges of every primitive type, in every encoding, with their octets written out.
 
-Knows: what lies at an edge, and what lies beyond it. Must not know: who uses it.
+Knows: what is at an edge, and what lies beyond it. Must not know: who uses it.
 The octets are literals of their own, so that they can vouch for the codec.
 """
 

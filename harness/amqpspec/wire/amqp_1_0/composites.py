@@ -57,7 +57,7 @@ class Composed:
             return fields[key.replace("-", "_")]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A field, or ``default`` where there is none of that name or it has no value."""
+        """A field, or ``default`` if there is none of that name or it has no value."""
         value = self.fields.get(key.replace("-", "_"))
         return default if value is None else value
 
@@ -129,7 +129,7 @@ class Performative(Composed):
 
     @property
     def handle(self) -> Any:
-        """The link handle, None where the performative has none."""
+        """The link handle, None if the performative has none."""
         return self.fields.get("handle")
 
 

@@ -2,7 +2,7 @@
 
 Knows: what to say of each kind of frame, readable or not, and where secrets stand. Must not know: files, verdicts.
 
-In a frame that is, or may be, part of a SASL exchange and cannot be read, everything is masked behind the point up
+In a frame that is, or may be, part of a SASL exchange and cannot be read, everything is masked after the point up
 to which it was understood. Masked octets are ``*``, so that sizes and offsets keep their meaning.
 """
 
@@ -123,9 +123,9 @@ def redacted(octets: bytes) -> bytes:
 
 
 def secret_spans(octets: bytes) -> list[Span]:
-    """Where secrets stand in one frame, or in the first octets of one: (start, stop), sizes left out.
+    """Where secrets are in one frame, or in the first octets of one: (start, stop), sizes left out.
 
-    A secret that is there in full is told by its own octets; else everything is from where it might begin.
+    A secret that is there in full is reported by its own octets; else everything is from where it might begin.
     """
     if len(octets) <= HEADER_OCTETS or octets.startswith(b"AMQP"):
         return []
@@ -210,7 +210,7 @@ def _harmless(octets: bytes, at: int) -> int:
 
 
 def _content(octets: bytes, at: int) -> int:
-    """Where the octets of a value begin, behind its constructor and size."""
+    """Where the octets of a value begin, after its constructor and size."""
     return at + 1 + _size_octets(octets[at]) if at < len(octets) else at
 
 

@@ -1,4 +1,4 @@
-"""Values that mostly come, to octets without detours: None where the general way has to be gone.
+"""Values that mostly come, to octets without detours: None if the general way has to be gone.
 
 Knows: the shortest encodings of simple types. Must not know: compounds, composites.
 """

@@ -48,7 +48,7 @@ class TypedFrame(NamedTuple):
     """One frame with what its body holds.
 
     ``performative`` is None for an empty frame, for a type that is not defined, and where ``error`` says why the
-    body cannot be read; ``payload`` is what follows the performative, or the whole body where there is none.
+    body cannot be read; ``payload`` is what follows the performative, or the whole body if there is none.
     """
 
     frame_type: int
@@ -77,7 +77,7 @@ class TypedFrame(NamedTuple):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What the specification says against what the frame holds; an unreadable body is told by ``error``."""
+        """What the specification says against what the frame holds; an unreadable body is reported by ``error``."""
         if self.performative is None:
             bare = self.frame_type == SASL_FRAME and self.error is None
             return (Problem("SASL frame", "a body", "none"),) if bare else ()
@@ -168,7 +168,7 @@ def performative_frame(
 
 
 def decode_frame(raw: RawFrame) -> TypedFrame:
-    """What a frame's body holds; never raises: what cannot be read is told by ``error``."""
+    """What a frame's body holds; never raises: what cannot be read is reported by ``error``."""
     frame_type, channel, body, offset, octets, doff = raw
     # An empty body keeps a connection alive (§2.4.5); what frames of other types hold is not defined (§2.3.1).
     if not body or frame_type not in (AMQP_FRAME, SASL_FRAME):

@@ -28,7 +28,7 @@ _NOTHING = object()
 
 
 class Section(NamedTuple):
-    """One section: its name, its plain value, and where it stands in the message."""
+    """One section: its name, its plain value, and where it is in the message."""
 
     name: str
     value: Any
@@ -58,22 +58,22 @@ class Message:
 
     @property
     def delivery_annotations(self) -> Mapping[Any, Any]:
-        """Annotations of this delivery; empty where there are none."""
+        """Annotations of this delivery; empty if there are none."""
         return self.get("delivery-annotations") or {}
 
     @property
     def message_annotations(self) -> Mapping[Any, Any]:
-        """Annotations of the message; empty where there are none."""
+        """Annotations of the message; empty if there are none."""
         return self.get("message-annotations") or {}
 
     @property
     def application_properties(self) -> Mapping[Any, Any]:
-        """The application's properties; empty where there are none."""
+        """The application's properties; empty if there are none."""
         return self.get("application-properties") or {}
 
     @property
     def footer(self) -> Mapping[Any, Any]:
-        """The footer; empty where there is none."""
+        """The footer; empty if there is none."""
         return self.get("footer") or {}
 
     @property
@@ -83,7 +83,7 @@ class Message:
 
     @property
     def body(self) -> Any:
-        """Data as octets, sequences as a list of lists, or the value; None where there is no body."""
+        """Data as octets, sequences as a list of lists, or the value; None if there is no body."""
         kinds = [section for section in self.sections if section.name in _BODY]
         if not kinds or kinds[0].name == "amqp-value":
             return kinds[0].value if kinds else None
@@ -91,7 +91,7 @@ class Message:
 
     @property
     def bare(self) -> bytes:
-        """The octets that nobody on the way may change: properties, application properties and body."""
+        """The octets that no one on the way may change: properties, application properties and body."""
         kept = ("properties", "application-properties", *_BODY)
         return b"".join(self.octets[s.start : s.stop] for s in self.sections if s.name in kept)
 

@@ -2,7 +2,7 @@
 
 Knows: constructors, sizes and counts. Must not know: composites' fields, frames.
 
-A reader takes octets, where the value begins behind its constructor, where what encloses it ends, and the depth; it
+A reader takes octets, where the value begins after its constructor, where what encloses it ends, and the depth; it
 gives the value and where it ends. Bounded: nesting, counts against the octets that are there, and elements that
 take no octets.
 """
@@ -311,7 +311,7 @@ def _bounds(name: str, width: int, octets: bytes, at: int, end: int) -> tuple[in
     if start + width > end:
         raise too_short(f"{name} size and count", octets, at, 2 * width, end)
     size, count = (octets[at], octets[start]) if width == 1 else (_U32(octets, at)[0], _U32(octets, start)[0])
-    # The size counts the count behind it (§1.2.3).
+    # The size counts the count after it (§1.2.3).
     if size < width:
         raise unreadable(name, octets, at, f"a size of at least {width}, for the count", f"size {size}")
     if start + size > end:

@@ -37,7 +37,7 @@ class TypedLayers(Layers):
     """The layers of AMQP 1.0: see ``Layers``.
 
     ``values`` are by the name of their encoding, ``described`` is a described value, ``composites`` are by name, with a
-    field for each of theirs. The body of a frame is a composite of ``bodies``, with the ``payload_octets`` behind it.
+    field for each of theirs. The body of a frame is a composite of ``bodies``, with the ``payload_octets`` after it.
     """
 
     def __init__(self) -> None:

@@ -12,13 +12,13 @@ SECRETS = {"sasl-init": "initial-response", "sasl-response": "response"}
 """The field that is never to be shown, by composite."""
 
 MECHANISM_OCTETS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-"""What names of mechanisms are made of; with a size that lies, the field may reach into the secret behind it."""
+"""What names of mechanisms are made of; with a size that lies, the field may reach into the secret after it."""
 
 _MECHANISM = re.compile("[A-Z0-9_-]*")
 
 
 def instead_of(composite: str, field: str, value: Any) -> str | None:
-    """What to show in place of a field's value, None where the value itself may be shown."""
+    """What to show in place of a field's value, None if the value itself may be shown."""
     if composite not in SECRETS:
         return None
     harmless = field == "mechanism" and (

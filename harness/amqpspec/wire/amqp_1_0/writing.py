@@ -84,7 +84,7 @@ def pack(encoding: str | int, value: Any) -> bytes:
 
 
 def encode_raw(value: Any) -> bytes:
-    """What stands behind an octet that is no constructor: only octets can."""
+    """What follows an octet that is no constructor: only octets can."""
     if isinstance(value, bytes):
         return value
     raise EncodeError("undefined constructor", "Raw octets", shown(value))
@@ -202,7 +202,7 @@ def _size(width: int, number: int) -> bytes:
 
 
 def compound(width: int, parts: list[bytes], *, size: int | None = None, count: int | None = None) -> bytes:
-    """Size, count and parts behind a constructor; ``size`` and ``count`` lie where they are given."""
+    """Size, count and parts after a constructor; ``size`` and ``count`` lie where they are given."""
     body = b"".join(parts)
     announced = len(body) + width if size is None else size
     return _size(width, announced) + _size(width, len(parts) if count is None else count) + body
@@ -299,7 +299,7 @@ def _shortest(kind: str, array: Array) -> tuple[bytes, bytes]:
 
 
 def array_of(items: Any) -> Array:
-    """Plain items of one kind as an array of it; symbols where there are none."""
+    """Plain items of one kind as an array of it; symbols if there are none."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise TypeError
     items = list(items)

@@ -1,6 +1,6 @@
 """Commands: their fields to octets and back, without the frame around them.
 
-Knows: codes, fields, what a command says of the fragment behind it. Must not know: frames, states, sockets.
+Knows: codes, fields, what a command says of the fragment after it. Must not know: frames, states, sockets.
 """
 
 from __future__ import annotations

@@ -56,6 +56,6 @@ def _content(item: CommandFrame | ProtocolHeader) -> Content:
 
 
 def _unit(item: CommandFrame | ProtocolHeader) -> tuple[str, bytes]:
-    """Our own broker greets nobody, and escapes no size that fits two octets."""
+    """Our own broker greets no one, and escapes no size that fits two octets."""
     assert isinstance(item, CommandFrame)
     return item.name, encode_frame(item.code, item.fields) + item.fragment

@@ -1,6 +1,6 @@
 """Commands in words and as JSON data, and their octets, both with secrets taken out.
 
-Knows: what to say of commands, readable or not, and of what stands behind them. Must not know: files, verdicts.
+Knows: what to say of commands, readable or not, and of what follows them. Must not know: files, verdicts.
 
 Masked octets are ``*``, so that sizes and offsets keep their meaning.
 """
@@ -27,7 +27,7 @@ def describe_frame(frame: CommandFrame | ProtocolHeader, opens: bool = False) ->
     """What a command is, in one line of ``text`` and as JSON data; ``opens``: its fragment begins with a head.
 
     ``type`` and ``text`` are always there, ``command`` where it is known, ``channel`` where the command names one,
-    ``fields`` for what was read, ``error`` for a frame that cannot be read, ``fragment`` for what stands behind it.
+    ``fields`` for what was read, ``error`` for a frame that cannot be read, ``fragment`` for what follows it.
     """
     if isinstance(frame, ProtocolHeader):
         return {"type": "protocol-header", "text": str(frame)}

@@ -2,7 +2,7 @@
 
 Knows: commands and fragments, what is secret in them. Must not know: files, times, which case is running.
 
-A RESPONSE with sizes that lie may end in the midst of its secret. Behind one that is not as it should be, only commands
+A RESPONSE with sizes that lie may end in the middle of its secret. After one that is not as it should be, only commands
 that can be read are shown; with the first octets that cannot, all that follows is hidden.
 """
 

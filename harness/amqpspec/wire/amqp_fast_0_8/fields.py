@@ -63,7 +63,7 @@ class FieldRun:
 
 
 def beyond(where: str, octets: bytes, at: int) -> WireError:
-    """The error for octets behind the last field."""
+    """The error for octets after the last field."""
     return unreadable(where, octets, at, "the end of the fields", f"{len(octets) - at} octets more")
 
 

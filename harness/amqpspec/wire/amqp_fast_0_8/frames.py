@@ -1,4 +1,4 @@
-"""Frames of AMQP/Fast: octets in, commands out, each with the fragment behind it; commands to octets, legal or not.
+"""Frames of AMQP/Fast: octets in, commands out, each with the fragment after it; commands to octets, legal or not.
 
 Knows: the frame layout, and that fragments stand between frames. Must not know: states, sockets, time.
 Bounded: a frame or a fragment that announces more than ``max_size`` is an error before the rest of it is stored.
@@ -27,7 +27,7 @@ _BEGINS_OCTETS = sum(width for _, width in LAYOUT.long_header) + 1
 
 
 class CommandFrame(NamedTuple):
-    """One frame with its command, and the fragment behind it; ``offset`` is where the frame began in the stream.
+    """One frame with its command, and the fragment after it; ``offset`` is where the frame began in the stream.
 
     ``args`` are fields by their keys (``handle_id``). Where ``error`` says why the frame cannot be read, they are as
     many as could be. ``fields`` are the octets between code and end octet.
@@ -82,7 +82,7 @@ def command_frame(
     escaped: bool = False,
     **fields: Any,
 ) -> bytes:
-    """A command as a frame, with the fragment behind it; ``fragment_size`` is the fragment's unless it is given.
+    """A command as a frame, with the fragment after it; ``fragment_size`` is the fragment's unless it is given.
 
     ``extra`` octets stand between the last field and the end octet; ``code`` takes the place of the command's own;
     ``size``, ``end`` and ``escaped`` are as in ``encode_frame``. Raises KeyError, TypeError, EncodeError.
@@ -101,8 +101,8 @@ class CommandReader(Reader[CommandFrame]):
     """An incremental reader of one direction of a connection: see ``Reader``.
 
     A client's direction (``greets``) begins with two octets, whichever they are; a server never greets. A command
-    whose fragment has not come in full waits as ``pending``. A command that cannot be read is told by its ``error``,
-    and reading goes on behind it, unless nobody can say how many octets of a fragment follow.
+    whose fragment has not come in full waits as ``pending``. A command that cannot be read is reported by its
+    ``error``, and reading continues after it, unless no one can say how many octets of a fragment follow.
     """
 
     def __init__(self, *, greets: bool = False, max_size: int = 1 << 20, name: str = "server→client") -> None:

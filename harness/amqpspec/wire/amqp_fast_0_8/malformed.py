@@ -3,7 +3,7 @@
 Knows: the shapes of strings and tables. Must not know: which target takes offence at what.
 
 What else can be bent stands with what it bends: ``encode_frame`` takes any code, and a size and an end octet that lie;
-``command_frame`` takes a ``fragment_size`` that lies and octets behind the last field; ``Typed`` takes any tag as long
+``command_frame`` takes a ``fragment_size`` that lies and octets after the last field; ``Typed`` takes any tag as long
 as its value is ``Raw``. What the functions here give is ``Raw``, so that it can stand in for any value.
 """
 

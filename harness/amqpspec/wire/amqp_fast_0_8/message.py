@@ -45,7 +45,7 @@ def decode_opening(octets: bytes) -> Opened:
 
 
 def cut(message: bytes, most_octets: int) -> Iterator[tuple[bytes, bool]]:
-    """A message in fragments of so many octets; with each, whether it is ``partial``: every one but the last."""
+    """A message in fragments of this many octets; with each, whether it is ``partial``: every one but the last."""
     for at in range(0, len(message) or 1, most_octets):
         yield message[at : at + most_octets], at + most_octets < len(message)
 
@@ -53,7 +53,7 @@ def cut(message: bytes, most_octets: int) -> Iterator[tuple[bytes, bool]]:
 class Openings:
     """Tells which fragments of one direction begin with a message head.
 
-    That is the first one of each message, but for the rest of a restarted one (``recovery``), whose head came with
+    That is the first one of each message, except for the rest of a restarted one (``recovery``), whose head came with
     PREPARE. A message stays on its handle, and is over with the first fragment that is not ``partial``.
     """
 
@@ -61,7 +61,7 @@ class Openings:
         self._within: set[int] = set()
 
     def opens(self, frame: CommandFrame) -> bool:
-        """Whether the fragment behind this command begins with a head."""
+        """Whether the fragment after this command begins with a head."""
         payload = frame.command.payload if frame.command else Payload.NONE
         if payload is Payload.FRAGMENT:
             return not frame.args.get("recovery") and frame.args.get("handle_id") not in self._within

@@ -43,14 +43,14 @@ def to_text(octets: bytes) -> str:
 
 
 def number_at(octets: bytes, at: int, width: int, end: int, where: str) -> int:
-    """The number at an offset; raises WireError where it does not end before ``end``."""
+    """The number at an offset; raises WireError if it does not end before ``end``."""
     if at + width > end:
         raise too_short(where, octets, at, width, end)
     return int.from_bytes(octets[at : at + width], "big")
 
 
 def extent_at(octets: bytes, at: int, width: int, end: int, where: str) -> tuple[int, int]:
-    """Where the octets begin and end whose number stands at an offset; raises WireError."""
+    """Where the octets begin and end whose number is at an offset; raises WireError."""
     size, start = number_at(octets, at, width, end, where), at + width
     if start + size > end:
         raise too_short(where, octets, start, size, end)

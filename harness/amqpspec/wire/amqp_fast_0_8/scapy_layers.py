@@ -30,7 +30,7 @@ def layers_for(dialect_id: str) -> CommandLayers:
 class CommandLayers(Layers):
     """The layers of AMQP/Fast: see ``Layers``.
 
-    ``commands`` are by name. A frame has its ``fragment_`` behind it, as octets: only who follows a channel knows
+    ``commands`` are by name. A frame has its ``fragment_`` after it, as octets: only who follows a channel knows
     whether it begins with a head, and is ``message`` then. ``table`` holds ``entry`` layers, whose ``value`` is one of
     ``values`` by tag. Fields are named as the keys of commands.
     """
@@ -111,16 +111,16 @@ def _format(kind: str) -> str:
 
 
 def _behind(command: Any) -> int:
-    """The octets behind the frame in which a command stands."""
+    """The octets after the frame in which a command stands."""
     return len(built(getattr(command.parent, _FRAGMENT, None)))
 
 
 _COMPUTED: Mapping[str, Callable[[Any], int]] = {_SIZE: _behind, "body_size": lambda head: len(head.body)}
-"""Sizes of what stands behind them: where they are left out, and where it is known."""
+"""Sizes of what follows them: where they are left out, and where it is known."""
 
 
 def _fragment_octets(frame: Any) -> int:
-    """How many octets of a fragment a frame announces; none where they go out of band."""
+    """How many octets of a fragment a frame announces; none if they go out of band."""
     row = DIALECT.commands_by_code.get(frame.code)
     if row is None or row.payload is Payload.NONE:
         return 0

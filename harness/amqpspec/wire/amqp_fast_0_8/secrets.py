@@ -29,7 +29,7 @@ def is_sound(args: Mapping[str, Any]) -> bool:
 
 
 def instead_of(command: str, field: str, value: Any) -> str | None:
-    """What to show in place of a field's value, None where the value itself may be shown."""
+    """What to show in place of a field's value, None if the value itself may be shown."""
     if command != RESPONSE:
         return None
     if field == _MECHANISM:
@@ -38,9 +38,9 @@ def instead_of(command: str, field: str, value: Any) -> str | None:
 
 
 def secret_spans(octets: bytes) -> list[tuple[int, int]]:
-    """Where the secret stands in one frame, or in the first octets of one: (start, stop), its size left out.
+    """Where the secret is in one frame, or in the first octets of one: (start, stop), its size left out.
 
-    Behind a frame that is cut short or runs on, everything may belong to it.
+    After a frame that is cut short or runs on, everything may belong to it.
     """
     begin = _LAYOUT.header_octets
     if int.from_bytes(octets[: _LAYOUT.size_octets], "big") == _LAYOUT.escape:
@@ -52,7 +52,7 @@ def secret_spans(octets: bytes) -> list[tuple[int, int]]:
 
 
 def _secret_at(octets: bytes, begin: int) -> int:
-    """Up to where octets can be a mechanism and the size of the table behind it."""
+    """Up to where octets can be a mechanism and the size of the table after it."""
     start = begin + _LENGTH_OCTETS[_MECHANISM]
     name_end = start + octets[begin]
     name = _NAME.match(octets, start, name_end)

@@ -103,7 +103,7 @@ def _fields(pairs: Iterable[tuple[Any, Any]], where: str) -> bytes:
 
 
 def encode_value(value: Any, where: str = "field value") -> bytes:
-    """Tag and value: ``Raw`` stands for both, ``Typed`` says its tag, which is any one with ``Raw`` behind it."""
+    """Tag and value: ``Raw`` stands for both, ``Typed`` says its tag, which is any one with ``Raw`` after it."""
     if isinstance(value, Raw):
         return bytes(value)
     tag, plain = value if isinstance(value, Typed) else (_usual_tag(value, where), value)

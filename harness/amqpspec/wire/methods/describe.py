@@ -2,7 +2,7 @@
 
 Knows: what to say of each kind of frame, readable or not, and where secrets stand. Must not know: files, verdicts.
 
-A frame that cannot be read may hide a secret anywhere behind the point up to which it was understood: from there
+A frame that cannot be read may hide a secret anywhere after the point up to which it was understood: from there
 on it is masked whole. Masked octets are ``*``, so that sizes and offsets keep their meaning.
 """
 
@@ -26,7 +26,7 @@ _IDS_OCTETS = _SIZE_OCTETS = 4
 def describe_frame(codec: Codec, frame: Frame | ProtocolHeader) -> dict[str, Any]:
     """What a frame is, in one line of ``text`` and as JSON data.
 
-    ``type`` and ``text`` are always there, ``channel`` for every frame, ``cycle`` where it is not zero, ``method``
+    ``type`` and ``text`` are always there, ``channel`` for every frame, ``cycle`` if it is not zero, ``method``
     where it is known, ``fields`` for what was read, ``error`` for a frame that cannot be read.
     """
     if isinstance(frame, ProtocolHeader):
@@ -97,7 +97,7 @@ def _heartbeat(codec: Codec, frame: Frame) -> dict[str, Any]:
 
 
 def _opaque(codec: Codec, frame: Frame) -> dict[str, Any]:
-    """Octets for somebody else: a trace handler, a reader of what travels out of band."""
+    """Octets for someone else: a trace handler, a reader of what travels out of band."""
     kind = codec.dialect.layout.type_name(frame.type)
     return {"text": f"{kind} frame, {_begins(codec, frame)}", "fields": {"octets": len(frame.payload)}}
 

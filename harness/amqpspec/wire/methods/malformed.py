@@ -28,7 +28,7 @@ def every_cut(octets: bytes) -> Iterator[Raw]:
 
 
 def overwritten(octets: bytes, at: int, by: bytes) -> Raw:
-    """The octets with others in place of those at ``at``; IndexError where they do not reach."""
+    """The octets with others in place of those at ``at``; IndexError if they do not reach."""
     if not 0 <= at <= len(octets) - len(by):
         raise IndexError(f"{len(by)} octets at {at}, expected a place within {len(octets)} octets")
     return Raw(octets[:at] + by + octets[at + len(by) :])
@@ -81,7 +81,7 @@ def header_payload(
 ) -> Raw:
     """A content header's payload of any class and weight; ``flags`` are words, sent as they are.
 
-    Bit 0 of a word announces another one (``flags=(0x0001,)`` announces what does not come), bits 15 to 1 are
+    Bit 0 of a word announces another one (``flags=(0x0001,)`` announces what does not arrive), bits 15 to 1 are
     properties, defined or not.
     """
     start = (_packed("short", class_id), _packed("short", weight), _packed("longlong", body_size_octets))

@@ -113,7 +113,7 @@ class AmqpLayers(Layers):
 
 @cache
 def _more_flags() -> Any:
-    """Flag words behind the first one, as octets: each says in its lowest bit whether another follows."""
+    """Flag words after the first one, as octets: each says in its lowest bit whether another follows."""
 
     def getfield(self: Any, packet: Any, octets: bytes) -> tuple[bytes, bytes]:
         at = 2

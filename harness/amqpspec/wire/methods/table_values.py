@@ -1,6 +1,6 @@
 """Readers and writers of the table values that contain no other values, one closure for each tag.
 
-Knows: how each primitive stands behind its tag. Must not know: which dialect has which tags, nesting.
+Knows: how each primitive follows its tag. Must not know: which dialect has which tags, nesting.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class TableCodec:
         raise EncodeError("field value", "a value that a field table can carry", shown(value))
 
     def _free(self, tag: str, value: Any) -> bytes:
-        """A value behind a tag that the dialect need not know."""
+        """A value after a tag that the dialect need not know."""
         if type(value) is not Raw or not tag.isascii():
             tags = "".join(self._writers)
             raise EncodeError("field value", f"a type tag of {tags}, or ASCII and Raw octets", f"tag {tag!r}")

@@ -21,7 +21,7 @@ SHOWN_MAX = 500
 
 
 def write_differences(folder: Path, result: Mapping[str, Any]) -> Path:
-    """Write both files; gives the page."""
+    """Write both files; returns the page."""
     with atomic_text(folder / "differences.json") as out:
         out.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     page = folder / "differences.html"

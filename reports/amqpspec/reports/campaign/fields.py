@@ -12,22 +12,22 @@ T = TypeVar("T")
 
 
 def text(value: object) -> str:
-    """A value as text; nothing where there is none."""
+    """A value as text; nothing if there is none."""
     return "" if value is None else str(value)
 
 
 def number(value: object) -> float:
-    """A value as a number; 0 where it is none."""
+    """A value as a number; 0 if it is none."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 def count(value: object) -> int:
-    """A value as a whole number; 0 where it is none."""
+    """A value as a whole number; 0 if it is none."""
     return int(number(value))
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """A list as texts; none where it is no list."""
+    """A list as texts; none if it is no list."""
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 

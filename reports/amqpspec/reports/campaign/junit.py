@@ -84,7 +84,7 @@ def _cell(campaign: LoadedCampaign, cell: CellRow, found: Sequence[FindingRow]) 
 
 
 def _again(campaign: LoadedCampaign, cell: CellRow) -> Iterator[str]:
-    """Known causes that came again in the family and state of a cell, where nobody was blamed for them."""
+    """Known causes that came again in the family and state of a cell, if no one was blamed for them."""
     for cause in causes(campaign):
         if f"{cell.family}/{cell.state}" in cause.again:
             yield f"a known cause came again in {cell.family}/{cell.state}: {one_line(cause.words)}"

@@ -40,7 +40,7 @@ class LoadedCampaign:
 
     @property
     def target_lost(self) -> bool:
-        """Whether it ended because the target was gone for good."""
+        """Whether it ended because the target was gone permanently."""
         return self.summary.exit_code == Exit.TARGET
 
     @property

@@ -184,7 +184,7 @@ def _spaced(octets: str) -> str:
 
 
 def headline(campaign: LoadedCampaign) -> tuple[str, str]:
-    """What came of it, and its tone."""
+    """The result, and its tone."""
     if campaign.target_lost:
         return "target lost", "bad"
     if campaign.findings:
@@ -246,7 +246,7 @@ def sums(campaign: LoadedCampaign) -> Iterator[str]:
 
 
 def resume(campaign: LoadedCampaign) -> str:
-    """The command that goes on with this campaign; "" where nothing can."""
+    """The command that continues with this campaign; "" if nothing can."""
     summary = campaign.summary
     if summary.engine or campaign.other_tables:
         return ""

@@ -58,7 +58,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """One planned cell; ``inputs`` is None where they were not counted, ``coverage`` one of COVERAGES."""
+    """One planned cell; ``inputs`` is None if they were not counted, ``coverage`` one of COVERAGES."""
 
     key: str
     coverage: str

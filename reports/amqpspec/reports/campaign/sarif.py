@@ -3,7 +3,7 @@
 Knows: SARIF. Must not know: the fuzzer, JUnit, HTML.
 
 A rule is an oracle and a family; a result is a cause, at the finding that stands for it, the others related. It is
-an error where that happened each time, or where nobody has been blamed for it yet, a warning where it happened
+an error if that happened each time, or if no one has been blamed for it yet, a warning where it happened
 sometimes, a note where it was not seen again. The cause and the signature of the finding are its fingerprints, so that
 the same cause of another night is known again.
 """

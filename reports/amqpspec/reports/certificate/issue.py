@@ -56,7 +56,7 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
 
 
 def _role(run: LoadedRun) -> dict[str, str]:
-    """Who was judged, where that is not a broker alone."""
+    """Who was judged, if that is not a broker alone."""
     if run.meta.target.dialect not in client_dialects():
         return {}
     servers = any(case.facts.role == "server" for case in run.cases)

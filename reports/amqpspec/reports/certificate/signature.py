@@ -38,7 +38,7 @@ def message(document: Mapping[str, Any]) -> bytes:
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:
-    """The key that signed: SHA-256 over its 32 octets in hex; empty where nothing is signed."""
+    """The key that signed: SHA-256 over its 32 octets in hex; empty if nothing is signed."""
     said = document.get("signature")
     if not isinstance(said, Mapping):
         return ""

@@ -23,7 +23,7 @@ _KEYS = frozenset(
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """A certificate; raises ReportError where the file is none."""
+    """A certificate; raises ReportError if the file is none."""
     try:
         document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -38,7 +38,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def complaints(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """What does not hold of a certificate, given the run's folder. Raises ReportError where there is no run."""
+    """What does not hold of a certificate, given the run's folder. Raises ReportError if there is no run."""
     yield from _within(document)
     yield from _files(document["evidence"], folder)
     run = load_run(folder)
@@ -103,7 +103,7 @@ def _brief(value: Any) -> str:
 
 
 def _transcript(run: LoadedRun, case: CaseRow) -> Iterator[str]:
-    """A transcript ends with the verdict that stands in the results; of several attempts, with one of theirs."""
+    """A transcript ends with the verdict that is in the results; of several attempts, with one of theirs."""
     path = run.evidence(case)
     if path is None:
         if case.evidence:

@@ -57,7 +57,7 @@ _HELD = {
 def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Evidence.SAMPLE) -> None:
     """Write the matrix of one run or several as one self-contained HTML file.
 
-    Transcripts stand in the page within the caps of ``evidence``. With ``DEVIATIONS`` the page is one to publish by
+    Transcripts are in the page within the caps of ``evidence``. With ``DEVIATIONS`` the page is one to publish by
     itself: it holds the transcripts of deviations and links to no file.
     """
     if not runs:
@@ -69,7 +69,7 @@ def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Eviden
 
 
 def script_json(data: object) -> Markup:
-    """JSON that may stand in a script element: nothing in it can end the element or start another."""
+    """JSON that may be in a script element: nothing in it can end the element or start another."""
     text = json.dumps(data, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 

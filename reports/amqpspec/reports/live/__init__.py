@@ -80,7 +80,7 @@ class LivePage:
             )
 
     def start(self) -> str:
-        """Serve; returns the URL. Raises OSError for a port that cannot be had."""
+        """Serve; returns the URL. Raises OSError for a port that is not available."""
         handler = type("_Answering", (_Answer,), {"page": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", self._port), handler)
         threading.Thread(target=self._server.serve_forever, name="page", daemon=True).start()
@@ -107,7 +107,7 @@ class _Answer(BaseHTTPRequestHandler):
         self.wfile.write(octets)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads who looked at the page."""
+        """No one reads who looked at the page."""
 
 
 @cache

@@ -1,1 +1,1 @@
-"""The marts as everybody reads them: one declaration of each row, and the rows of a folder."""
+"""The marts as everyone reads them: one declaration of each row, and the rows of a folder."""

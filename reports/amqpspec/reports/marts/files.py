@@ -43,7 +43,7 @@ def manifest(marts: Path) -> dict[str, Any]:
 
 
 def names(marts: Path) -> list[str]:
-    """The marts in a folder; raises ReportError where it is no such folder."""
+    """The marts in a folder; raises ReportError if it is no such folder."""
     return sorted(manifest(marts)["marts"])
 
 
@@ -70,7 +70,7 @@ def rows(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[dict[str
 
 
 def typed(marts: Path, kind: type[R]) -> Iterator[R]:
-    """Every row of the mart that ``kind`` declares; raises ReportError where there is no such mart."""
+    """Every row of the mart that ``kind`` declares; raises ReportError if there is no such mart."""
     folder = marts / kind.NAME
     if not folder.is_dir():
         raise ReportError(f"{marts}: expected the mart {kind.NAME}, actual: none; build the marts again")

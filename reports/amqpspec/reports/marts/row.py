@@ -50,7 +50,7 @@ class MartRow:
     """The base of all rows: ``NAME`` of the mart, the ``GRAIN`` it is unique by, columns ``SHOWN`` on a terminal.
 
     Every mart speaks of a target in a dialect.
-    A field is ``Annotated[type, "what the column means"]``, with a ``Kind`` behind it where the type says too little.
+    A field is ``Annotated[type, "what the column means"]``, with a ``Kind`` after it where the type says too little.
     """
 
     __slots__ = ()

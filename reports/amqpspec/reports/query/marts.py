@@ -44,7 +44,7 @@ _SHOWN = {row.NAME: row.SHOWN for row in ROWS}
 
 
 def open_mart(marts: Path, name: str = DEFAULT) -> QueriedMart:
-    """A mart below a folder of marts; raises ReportError where there is none."""
+    """A mart below a folder of marts; raises ReportError if there is none."""
     known = names(marts)
     if name not in known:
         raise ReportError(f"{marts}: expected one of the marts {', '.join(known) or 'none'}, actual {name}")

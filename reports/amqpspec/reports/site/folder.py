@@ -35,7 +35,7 @@ def write_site(marts: Path, out: Path, url: str = "") -> Path:
     """Write all pages of these marts, and their CSV and JSON, into the folder ``out``; returns the page to open.
 
     ``url`` is where the site is published, for the links of its feed.
-    Raises ReportError where the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
+    Raises ReportError if the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
     """
     _PLACE.check(out)
     loaded = load(marts)
@@ -89,7 +89,7 @@ class Transcripts:
         self._site = site
 
     def __call__(self, row: LatestVerdict) -> str:
-        """Keep the transcript of a verdict; says where it lies in the site, nothing if it is not kept."""
+        """Keep the transcript of a verdict; says where it is in the site, nothing if it is not kept."""
         path = Path(row.evidence or "")
         if not _is_transcript(path):
             return ""

@@ -31,7 +31,7 @@ from amqpspec.reports.marts.rows import (
 )
 
 VECTORS_MAX = 40
-"""Differences that are kept of one dialect and kind: those that most inputs brought about."""
+"""Differences that are kept of one dialect and kind: those that most inputs caused."""
 
 Line = tuple[str, str]
 """A target in a dialect."""
@@ -73,7 +73,7 @@ class Loaded:
 
 
 def load(folder: Path) -> Loaded:
-    """The marts of a build; raises ReportError with one line where a mart or a column is not there."""
+    """The marts of a build; raises ReportError with one line if a mart or a column is not there."""
     built = manifest(folder)
     counts: defaultdict[Line, defaultdict[str, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
     differences, vectors = _differences(folder)
@@ -117,7 +117,7 @@ def _differences(folder: Path) -> tuple[list[Difference], Mapping[Kind, int]]:
     """Rows of the most frequent vectors of each dialect and kind, and how many vectors there are of each."""
     most: defaultdict[Kind, list[tuple[int, str]]] = defaultdict(list)
     count: Counter[Kind] = Counter()
-    # Rows of one vector are neighbours, since a mart lies in the order of its grain.
+    # Rows of one vector are neighbours, since a mart is in the order of its grain.
     for (dialect, kind, vector), same in groupby(typed(folder, Difference), key=_vector):
         count[dialect, kind] += 1
         heap = most[dialect, kind]

@@ -29,7 +29,7 @@ from amqpspec.reports.summary import Score
 from amqpspec.reports.text import one_line, visible
 
 ROWS_MAX = 200
-"""Rows of a long table; what is left out is said, and stands in the mart's CSV."""
+"""Rows of a long table; what is left out is said, and is in the mart's CSV."""
 _HERE = Path(__file__).parent
 
 _SYMBOLS = {
@@ -52,7 +52,7 @@ Evidence = Callable[[LatestVerdict], str]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages are made of, found out once."""
+    """What all pages are made of, determined once."""
 
     loaded: Loaded
     sheets: list[Sheet]

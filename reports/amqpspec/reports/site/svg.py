@@ -14,11 +14,11 @@ from markupsafe import Markup, escape
 from amqpspec.reports.text import one_line, visible
 
 COLOURS = 8
-"""Series that can be told apart; those beyond share colours, but not dashes."""
+"""Series that can be distinguished; those beyond share colours, but not dashes."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 26
 _CELL_WIDTH, _CELL_HEIGHT = 76, 26
 _LETTER, _NAME_LETTERS, _HEAD_LETTERS = 7.2, 30, 24
-"""About the width of a letter; names beyond so many are cut."""
+"""About the width of a letter; names beyond this many are cut."""
 _TICKS = 4
 
 

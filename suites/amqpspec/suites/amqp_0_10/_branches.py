@@ -76,7 +76,7 @@ def told(peer: Peer, name: str, of: Xid, channel: int = 0, **args: Any) -> str:
 
 
 def selected(peer: Peer, *channels: int) -> None:
-    """Sessions that have selected dtx; channel 0 alone where none is named."""
+    """Sessions that have selected dtx; channel 0 alone if none is named."""
     for channel in channels or (0,):
         peer.open_session(channel)
         peer.call("dtx.select", channel)
@@ -116,7 +116,7 @@ def in_doubt(peer: Peer, channel: int = 0) -> list[Key]:
 
 
 def _key_in(octets: bytes) -> Key:
-    """What an xid behind a struct code holds: flags, format, and both ids behind their sizes."""
+    """What an xid after a struct code holds: flags, format, and both ids behind their sizes."""
     middle = 7 + octets[6]
     return int.from_bytes(octets[2:6], "big"), octets[7:middle], octets[middle + 1 :]
 

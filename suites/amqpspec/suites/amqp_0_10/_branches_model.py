@@ -37,7 +37,7 @@ class State(Enum):
 
 @dataclass(slots=True)
 class Branch:
-    """One branch: who works on it, or means to go on, and what it has published and taken."""
+    """One branch: who works on it, or means to continue, and what it has published and taken."""
 
     state: State = State.OPEN
     active: set[int] = field(default_factory=set)
@@ -47,7 +47,7 @@ class Branch:
 
     @property
     def in_use(self) -> bool:
-        """Whether a session works on it, or means to go on."""
+        """Whether a session works on it, or means to continue."""
         return bool(self.active or self.suspended)
 
 
@@ -124,7 +124,7 @@ class Model:
         self.ready.append(self.held[channel].pop(0))
 
     def complete(self, name: str, *, committed: bool) -> None:
-        """A branch comes to its end."""
+        """A branch ends."""
         branch = self.branches.pop(name)
         self.ready += branch.published if committed else branch.taken
 

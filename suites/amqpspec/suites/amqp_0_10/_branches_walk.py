@@ -39,7 +39,7 @@ class Walk:
         self.transfers: dict[int, list[AssemblyArrived]] = {channel: [] for channel in CHANNELS}
 
     def open(self) -> None:
-        """Two sessions, and a queue of the walk's own."""
+        """Two sessions, and a queue for the walk."""
         selected(self.peer, *CHANNELS)
         self.queue = self.peer.queue(**SHARED)
 

@@ -40,7 +40,7 @@ class Got:
 
 
 def stage(peer: Peer, body: bytes, channel: int = 0, **properties: Any) -> str:
-    """Stage a file from where the target wants it; gives its identifier."""
+    """Stage a file from where the target wants it; returns its identifier."""
     identifier = peer.name("f")
     opened = open_file(peer, identifier, len(body), channel)
     rest = body[opened["staged_size"] or 0 :]
@@ -82,14 +82,14 @@ def qos(peer: Peer, kind: str, channel: int = 0, **args: Any) -> None:
 
 
 def consume(peer: Peer, kind: str, queue: str, channel: int = 0, **args: Any) -> str:
-    """Begin a consumer and take consume-ok; gives its tag."""
+    """Begin a consumer and take consume-ok; returns its tag."""
     tag = args.pop("consumer_tag", None) or peer.name("c")
     peer.send(f"{kind}.consume", channel, queue=queue, consumer_tag=tag, **args)
     return str(peer.expect(f"{kind}.consume-ok", channel=channel)["consumer_tag"])
 
 
 def got(peer: Peer, kind: str, count: int = 0, channel: int = 0, staged: int = 0) -> list[Got]:
-    """What is delivered: so many contents are waited for, and more are taken where more come.
+    """What is delivered: this many contents are waited for, and more are taken where more come.
 
     Files are asked for from octet ``staged`` on.
     """
@@ -281,7 +281,7 @@ def immediate(peer: Peer, kind: str) -> Verdict:
 
 
 def _returned(peer: Peer, kind: str) -> list[tuple[int, str, str, bytes]]:
-    """Code, exchange, key and body of what came back."""
+    """Code, exchange, key and body of what returned."""
     found = peer.pending(f"{kind}.return")
     return [(a["reply_code"], a["exchange"] or "", a["routing_key"] or "", a.body) for a in found]
 

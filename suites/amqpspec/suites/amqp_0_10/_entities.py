@@ -48,7 +48,7 @@ def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
 
 
 def counts_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
-    """Whether a queue comes to hold so many messages: no text says how soon what is given back is there again."""
+    """Whether a queue comes to hold this many messages: no text says how soon what is given back is there again."""
     return soon(
         peer, lambda: peer.call("queue.query", channel, queue=queue).fields.get("message_count") == count
     )
@@ -83,7 +83,7 @@ def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes | None]:
 
 
 def routed(peer: Peer, type: str, bindings: Sequence[Route], messages: Sequence[Route]) -> list[list[int]]:
-    """For each binding of a new exchange, each with a queue of its own: the numbers of the messages that came.
+    """For each binding of a new exchange, each with a separate queue: the numbers of the messages that came.
 
     Last comes the queue of another exchange of that type, with the first binding over again: nothing is sent there.
     """

@@ -16,7 +16,7 @@ _DECIDING = ("connection.tune", "connection.open-ok", "session.attached", "sessi
 
 
 def before_open(peer: Peer, steps: Iterable[Step]) -> Verdict:
-    """Each step, on a connection of its own, is refused, whether at once or without a word."""
+    """Each step, on a separate connection, is refused, whether at once or silently."""
     verdicts = []
     for step in steps:
         one = peer.another()
@@ -26,13 +26,13 @@ def before_open(peer: Peer, steps: Iterable[Step]) -> Verdict:
 
 
 def _reaction(peer: Peer) -> Reaction:
-    """What comes of a step; who is let in is not refused by being dropped for lateness afterwards."""
+    """The result of a step; who is let in is not refused by being dropped for lateness afterwards."""
     last = peer.wait(lambda arrival: is_one(arrival, _DECIDING, None), peer.context.patience.ending_s)
     return peer.reacted([last])
 
 
 def proposal(peer: Peer) -> AssemblyArrived:
-    """Connection.tune, behind a login."""
+    """Connection.tune, after a login."""
     peer.greet()
     peer.start_ok()
     return peer.offered()

@@ -142,7 +142,7 @@ class Walk:
     # --- the books
 
     def _count(self) -> None:
-        """All commands up to the next one are done: a barrier has told so."""
+        """All commands up to the next one are done: a barrier has reported so."""
         following = owed(self.session.next_id, "a session with a command-point")
         if following != self.counted:
             last = (following - 1) % MODULUS
@@ -213,12 +213,12 @@ class Walk:
         """Everything in a queue, in the order in which it was sent."""
         _same(f"queue {queue}", bodies(self.peer, self.names[queue], self.channel), self.model.queues[queue])
         self.model.queues[queue] = []
-        # Whatever came is told completed with the messages.
+        # Whatever came is reported as completed with the messages.
         self.model.owned.clear()
         self._settled()
 
     def lose(self, count: int, queue: str, again: str) -> None:
-        """Lose the connection with commands on their way, and go on elsewhere: what is sent again counts once."""
+        """Lose the connection with commands on their way, and continue elsewhere: what is sent again counts once."""
         self._settled()
         known = set(self.model.again)
         for _ in range(count):
@@ -238,7 +238,7 @@ class Walk:
         self._settled()
 
     def _replay(self, without: set[int]) -> None:
-        """Send commands again in runs of ids, each behind its command-point, then go on behind all of them."""
+        """Send commands again in runs of ids, each after its command-point, then continue after all of them."""
         wanted = [(number, sent) for number, sent in self.model.again.items() if number not in without]
         for _, run in groupby(enumerate(wanted), key=lambda at: (at[1][0] - at[0]) % MODULUS):
             entries = [entry for _, entry in run]

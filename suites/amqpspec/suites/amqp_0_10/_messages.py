@@ -20,7 +20,7 @@ SHARED = {"exclusive": False}
 
 
 def fill(peer: Peer, queue: str, *bodies: bytes, channel: int = 0) -> str:
-    """Put messages into a queue; gives its name."""
+    """Put messages into a queue; returns its name."""
     for body in bodies:
         send(peer, None, queue, body, channel)
     return queue
@@ -90,7 +90,7 @@ def contents(transfers: Iterable[AssemblyArrived]) -> list[bytes]:
 
 
 def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
-    """How many messages of a queue can be had: what a query counts may hold those that somebody has already."""
+    """How many messages of a queue can be had: what a query counts may hold those that someone has already."""
     name = peer.name("count")
     shown = _shown(peer, queue, channel, name, EXPLICIT)
     peer.call("message.cancel", channel, destination=name)
@@ -98,5 +98,5 @@ def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
 
 
 def has_on_offer_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
-    """Whether so many messages of a queue can be had: no text says how soon what is given back is there again."""
+    """Whether this many messages of a queue can be had: no text says how soon what is given back is there again."""
     return soon(peer, lambda: count_of(peer, queue, channel) == count)

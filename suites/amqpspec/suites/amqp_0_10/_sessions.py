@@ -44,13 +44,13 @@ def state(peer: Peer, channel: int = 0) -> State:
 
 
 def told_now(peer: Peer, name: str, channel: int = 0) -> AssemblyArrived:
-    """What a flush for one of the sets is answered by, and not what came of it before; raises Unmet."""
+    """What a flush for one of the sets is answered by, and not the result before; raises Unmet."""
     wanted = f"session.{name}"
     asked: Mapping[str, Any] = {name: True}
     if name == "expected":
         peer.send("session.flush", channel, expected=True)
         return peer.expect(wanted, channel=channel)
-    # Completed may come unasked at any time, expected never does: it tells what came before the answer, and behind it.
+    # Completed may come unasked at any time, expected never does: it tells what came before the answer, and after it.
     told_now(peer, "expected", channel)
     peer.pending(wanted, channel=channel)
     peer.send("session.flush", channel, **asked)
@@ -86,11 +86,11 @@ def among(ranges: Ranges, ids: Iterable[int]) -> list[bool]:
     return [number in held for number in ids]
 
 
-# --- sessions that go on
+# --- sessions that continue
 
 
 def lasting(peer: Peer, *, point: int = 0, timeout_s: int = LONG_S) -> Session:
-    """A session that outlives its channel; OutOfReach where the target grants no timeout."""
+    """A session that outlives its channel; OutOfReach if the target grants no timeout."""
     if not peer.opened:
         peer.open_connection()
     session = peer.attach()
@@ -121,7 +121,7 @@ def halves(octets: bytes, channel: int = 0) -> tuple[bytes, bytes]:
 
 
 def half_a_declare(peer: Peer) -> tuple[str, bytes, bytes]:
-    """The name of a queue of the case's own, and two frames that declare it."""
+    """The name of a queue for the case, and two frames that declare it."""
     name = peer.will_clean("queue", peer.name("half"))
     args: Mapping[str, Any] = {"queue": name, "exclusive": True}
     return name, *halves(encode_instruction("queue.declare", args, sync=True))

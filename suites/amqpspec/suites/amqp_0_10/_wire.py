@@ -34,20 +34,20 @@ def cut_up(kind: int, pieces: Sequence[bytes], channel: int = 0, place: int = WH
 
 
 def in_pieces(kind: int, octets: bytes, channel: int = 0) -> bytes:
-    """One segment of one octet in each frame, with an empty frame before, between and behind them."""
+    """One segment of one octet in each frame, with an empty frame before, between and after them."""
     singles = [octets[at : at + 1] for at in range(len(octets))]
     middle = len(singles) // 2
     return cut_up(kind, [b"", *singles[:middle], b"", *singles[middle:], b""], channel)
 
 
 def declaring(peer: Peer, hint: str = "q", *, sync: bool = True) -> tuple[str, bytes]:
-    """The name of a queue of the case's own, and the command segment that declares it."""
+    """The name of a queue for the case, and the command segment that declares it."""
     name = peer.will_clean("queue", peer.name(hint))
     return name, encode_instruction("queue.declare", {"queue": name, "exclusive": True}, sync=sync)
 
 
 def send_command(peer: Peer, octets: bytes, channel: int = 0) -> int | None:
-    """Send the octets of a command segment in one frame; gives the id."""
+    """Send the octets of a command segment in one frame; returns the id."""
     number = peer.number(channel)
     peer.send_octets(encode_frame(octets, type=COMMAND, channel=channel))
     return number
@@ -65,7 +65,7 @@ def queues_there(peer: Peer, names: Iterable[str], channel: int = 0) -> list[str
 
 
 def reaction_to(peer: Peer, act: Act, *, barrier: bool = True) -> Reaction:
-    """What the target does about something that is done in a session on a connection of its own."""
+    """What the target does about something that is done in a session on a separate connection."""
     one = peer.another()
     one.open_session()
     act(one)
@@ -79,7 +79,7 @@ def each_judged(
     *,
     barrier: bool = True,
 ) -> Verdict:
-    """Each act in a session on a connection of its own; the worst verdict counts."""
+    """Each act in a session on a separate connection; the worst verdict counts."""
     return worst([judge(peer, reaction_to(peer, act, barrier=barrier)) for act in acts])
 
 

@@ -247,7 +247,7 @@ def silent_client(peer: Peer) -> Verdict:
     if least is None or not least <= 1 <= (most or 0):
         return does_not_apply(peer, f"a heartbeat of one second is not on offer: {least} to {most}")
     peer.tune(proposed=offer, heartbeat=1)
-    started_s = peer.now()  # silence begins behind what is sent last, and not with the answer to it
+    started_s = peer.now()  # silence begins after what is sent last, and not with the answer to it
     peer.call_control("connection.open", virtual_host=peer.login.vhost)
     peer.claim("the server disconnects a silent client after more than two seconds, or keeps it")
     ended = peer.expect_end(6.0)

@@ -203,7 +203,7 @@ def closed_session_behind_prepare(peer: Peer) -> Verdict:
 
 
 def _failed(peer: Peer) -> tuple[str, str, list[bytes | None]]:
-    """The results of an end with fail and of a commit behind it, and what is in the queue then."""
+    """The results of an end with fail and of a commit after it, and what is in the queue then."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
     fill(peer, queue, b"made")

@@ -2,7 +2,7 @@
 
 Knows: the states of XA, as a table, and what each command meets there. Must not know: targets.
 
-A state is what a branch, and the session that asks, have behind them. The table names the rule for each command that
+A state is what a branch, and the session that asks, have after them. The table names the rule for each command that
 does not fit, or the rules, where more than one applies: the code of either of them is right then.
 """
 

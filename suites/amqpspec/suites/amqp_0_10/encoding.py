@@ -1,4 +1,4 @@
-"""The published document, chapter 5: how controls, commands and the segments behind them are laid out.
+"""The published document, chapter 5: how controls, commands and the segments after them are laid out.
 
 Knows: structures that are sound and structures that are not. Must not know: targets.
 """
@@ -39,7 +39,7 @@ _POINT = 0x01020304
 
 
 def _passed(peer: Peer, header: list[Any], body: bytes = b"") -> AssemblyArrived:
-    """What comes of a message with this header segment, whose first queue is declared here."""
+    """The result of a message with this header segment, whose first queue is declared here."""
     queue = peer.queue()
     filled = [entry(queue) if callable(entry) else entry for entry in header]
     peer.send("message.transfer", header=filled, body=body, accept_mode=NONE, acquire_mode=PRE_ACQUIRED)

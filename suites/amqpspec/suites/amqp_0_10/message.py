@@ -148,7 +148,7 @@ def levels_of_priority(peer: Peer) -> Verdict:
 
 
 def _in_levels(priorities: list[int], levels: int) -> list[int]:
-    """The order for so many levels: the lowest ends at 5 - ceiling(n/2), the highest begins at 4 + floor(n/2)."""
+    """The order for this many levels: the lowest ends at 5 - ceiling(n/2), the highest begins at 4 + floor(n/2)."""
     low, high = 5 - (levels + 1) // 2, 4 + levels // 2
     return sorted(range(len(priorities)), key=lambda place: -min(max(priorities[place], low), high))
 

@@ -110,7 +110,7 @@ def octets_of_header_and_body(peer: Peer) -> Verdict:
     queue = fill(peer, peer.queue(), body, body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=cost - 1)
     peer.claim("nothing with one octet too few, a message with the last octet")
-    # Flush would take the credit away: a barrier stands behind the flow, and the count says whether anything went out.
+    # Flush would take the credit away: a barrier follows the flow, and the count says whether anything went out.
     peer.barrier()
     before = count_of(peer, queue)
     peer.flow(name, octets=1)

@@ -164,7 +164,7 @@ def whole_first(peer: Peer) -> Verdict:
 
 
 def _broken_off(peer: Peer, pieces: Sequence[bytes], **delivery: Any) -> tuple[str, str]:
-    """A transfer that breaks off: its session ends before the last fragment; gives its queue and its resume-id."""
+    """A transfer that breaks off: its session ends before the last fragment; returns its queue and its resume-id."""
     peer.open_session()
     peer.open_session(1)
     queue, name = peer.queue(1, **SHARED), peer.name("resume")

@@ -240,7 +240,7 @@ def position_behind_release(peer: Peer) -> Verdict:
 
 
 def _flags_behind_release(peer: Peer, *flags: bool) -> list[bool]:
-    """Whether the first of two messages comes as redelivered, at first and behind each release."""
+    """Whether the first of two messages comes as redelivered, at first and after each release."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     peer.claim("redelivered where the specification requires it")

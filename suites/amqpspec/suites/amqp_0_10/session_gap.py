@@ -16,7 +16,7 @@ _NEEDS = ("gap",)
 
 
 def _goes_on(peer: Peer, at: int) -> None:
-    """The next command is the one behind the gap, whether a target counts it so by itself or not."""
+    """The next command is the one after the gap, whether a target counts it so by itself or not."""
     peer.point(0, at)
 
 

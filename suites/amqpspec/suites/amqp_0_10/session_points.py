@@ -92,7 +92,7 @@ def points_of_the_target(peer: Peer) -> Verdict:
     return equals(peer, ids, wanted or "three numbers", "ids")
 
 
-# --- where a command goes on
+# --- where a command continues
 
 
 def _points(peer: Peer, offset: int) -> None:

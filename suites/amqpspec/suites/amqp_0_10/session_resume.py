@@ -30,7 +30,7 @@ _CUT_OCTETS = 10
 
 
 def _point_behind(peer: Peer) -> None:
-    """Go on with the next command."""
+    """Continue with the next command."""
     peer.point(0, peer.sessions[0].next_id or 0)
 
 
@@ -208,7 +208,7 @@ def target_sends_again(peer: Peer) -> Verdict:
     peer.send("session.completed", commands=((ids[0], ids[0]),), timely_reply=True)
     peer.expect("session.known-completed")
     other = elsewhere(peer, session)
-    # Of the three, the first only is told completed: the polite answer would tell of all that was read.
+    # Of the three, the first only is reported as completed: the polite answer would tell of all that was read.
     session.finished = session.finished - session.finished
     again = [other.expect("execution.result") for _ in queues[1:]]
     found = [(result.id, result["command_id"]) for result in again]

@@ -27,7 +27,7 @@ _WHOLE = (0, LAST_OFFSET)
 
 
 def _worked(peer: Peer, commands: int, start: int = 0) -> None:
-    """A session with so many commands, all of them reported completed, none of them known to be."""
+    """A session with this many commands, all of them reported completed, none of them known to be."""
     peer.knows = False
     peer.open_session(point=start)
     for _ in range(commands - 1):
@@ -58,7 +58,7 @@ def expected_of_a_new_session(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.attach()
     peer.claim("no ids, then some")
-    # Behind the command-point alone, a target that takes its counters for state of the session expects an id (3.5.2).
+    # After the command-point alone, a target that takes its counters for state of the session expects an id (3.5.2).
     before = expected_now(peer)
     peer.point()
     peer.call("execution.sync")
@@ -90,7 +90,7 @@ def _wholes(told: State) -> list[int]:
 
 
 def _half_way(peer: Peer) -> State:
-    """What is told while the half of a third command has come."""
+    """What is told while the half of a third command has arrived."""
     for _ in "12":
         peer.call("execution.sync")
     _, first, _ = half_a_declare(peer)
@@ -233,7 +233,7 @@ def known_completed_over_the_end(peer: Peer) -> Verdict:
 
 
 def _results(peer: Peer, count: int) -> list[int]:
-    """The ids of so many commands of the target, of which it was told nothing."""
+    """The ids of this many commands of the target, of which it was told nothing."""
     peer.polite = False
     peer.open_session()
     queue = peer.queue()

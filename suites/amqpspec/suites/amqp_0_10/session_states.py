@@ -28,7 +28,7 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = {
     "flush": {"completed": True},
     "gap": {"commands": ((7, 7),)},
 }
-"""The controls that need a session, with arguments that are legal where there is one."""
+"""The controls that need a session, with arguments that are legal if there is one."""
 
 
 def _never_attached(peer: Peer) -> None:

@@ -3,7 +3,8 @@
 Knows: what consumers, windows and priorities promise. Must not know: targets.
 
 A server may take no notice of windows (stream.qos.consume-rate#ignore-prefetch): then all packets come at once. One
-that does keep to them sends no more than they allow, and the rest once the client has told the first ones completed.
+that does keep to them sends no more than they allow, and the rest once the client has reported the first ones
+completed.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def frame_that_continues_nothing(peer: Peer) -> Verdict:
 
     def act(flags: int) -> Act:
         def send(one: Peer) -> None:
-            # What comes right behind a command-point is a matter of its own.
+            # What arrives directly after a command-point is a matter of its own.
             one.barrier()
             one.send_octets(encode_frame(octets, type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | flags))
 

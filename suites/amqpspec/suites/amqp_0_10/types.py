@@ -74,7 +74,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
 
 
 def _returned(peer: Peer, values: Sequence[Value]) -> Map:
-    """The application headers that come back for these."""
+    """The application headers that return for these."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("the same values, with their types")

@@ -1,4 +1,4 @@
-"""Proof that nothing comes: a mark sent behind it on the same path has come, or, where none can, time has passed.
+"""Proof that nothing arrives: a mark sent after it on the same path has arrived, or, if none can, time has passed.
 
 Knows: consumers, returns, marks. Must not know: verdicts.
 
@@ -22,7 +22,7 @@ _TURN_S = 0.02
 
 
 def settled(queue: str, *at: Listener, sender: Listener | None = None) -> list[list[MethodArrived]]:
-    """What comes to each of a queue's consumers before a mark that is sent behind it comes to one of them.
+    """What arrives to each of a queue's consumers before a mark that is sent after it comes to one of them.
 
     The mark is published by ``sender`` (default: the first listener), outside of transactions. Raises Unmet.
     """
@@ -55,7 +55,7 @@ def _under_way(queue: str, at: Listener) -> list[MethodArrived]:
 
 
 def first_of(*at: Listener) -> tuple[Listener, MethodArrived]:
-    """The next delivery at any of several listeners, and where it came; raises Unmet where none comes."""
+    """The next delivery at any of several listeners, and where it came; raises Unmet if none arrives."""
     until_s = at[0][0].now() + at[0][0].patience_s
     while True:
         for peer, channel in at:
@@ -81,7 +81,7 @@ def dismiss(listener: Listener) -> None:
 
 
 def returned(peer: Peer, channel: int = 1, *, transacted: bool = False) -> list[bytes]:
-    """The bodies of what comes back before a mandatory mark that is sent behind it and reaches no queue.
+    """The bodies of what returns before a mandatory mark that is sent after it and reaches no queue.
 
     In a transaction the mark is committed. Raises Unmet.
     """

@@ -14,7 +14,7 @@ from amqpspec.run.verdict import Verdict
 
 
 def closing_of(peer: Peer, name: str, channel: int = 1) -> MethodArrived:
-    """The close method that the violation sent last brings about; raises Unmet where it is not the named one."""
+    """The close method that the violation sent last brings about; raises Unmet if it is not the named one."""
     reaction = peer.reaction(channel)
     if not isinstance(reaction.closing, MethodArrived) or reaction.closing.name != name:
         raise Unmet(name, reaction.describe(peer.dialect), reaction)
@@ -32,7 +32,7 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
     """What the target does about octets in place of its protocol header.
 
     Where the socket has not ended within the patience for answers, the right header follows: a target that passes over
-    the wrong one goes on then, and the end by its time limit for logins is no answer.
+    the wrong one continues then, and the end by its time limit for logins is no answer.
     """
     peer.send_header(octets)
     first = peer.reaction(0, barrier=False, within_s=peer.patience_s)
@@ -58,7 +58,7 @@ def until_end(peer: Peer) -> list[Arrival]:
 
 
 def is_locked(peer: Peer, arrival: Arrival) -> bool:
-    """Whether an answer says that somebody else holds what there is; which code that has belongs to another row."""
+    """Whether an answer says that someone else holds what there is; which code that has belongs to another row."""
     names = ("resource-locked", "access-refused", "not-allowed")
     locked = [peer.dialect.constants_by_name[name].value for name in names]
     return arrival.refusal is not None and arrival.refusal.code in locked

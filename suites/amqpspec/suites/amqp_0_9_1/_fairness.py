@@ -1,4 +1,4 @@
-"""Two channels of one connection, one of them very busy: what comes on the other in between.
+"""Two channels of one connection, one of them very busy: what arrives on the other in between.
 
 Knows: how much is more than sockets and servers keep in their buffers. Must not know: single cases.
 How long anything takes decides nothing: what counts is the order of frames on the one socket.
@@ -65,7 +65,7 @@ def _see_that_consume_works(peer: Peer) -> None:
 
 
 def _comes_in_between(peer: Peer, name: str) -> Verdict:
-    """The method comes on channel 2 before the last delivery on channel 1 has come."""
+    """The method comes on channel 2 before the last delivery on channel 1 has arrived."""
     before = 0
     while before < _BACKLOG:
         arrival = peer.read(peer.now() + peer.patience_s)

@@ -29,10 +29,10 @@ def send(
 
 
 def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
-    """Empty a queue by a consumer: so many messages are waited for, and a mark tells whether there are more.
+    """Empty a queue by a consumer: this many messages are waited for, and a mark tells whether there are more.
 
-    Fewer are given where no more come. Where messages come back, one of them has to be among those that are waited for:
-    the mark comes behind what is in the queue, not behind what is still on its way back. Raises Unmet.
+    Fewer are given where no more come. Where messages return, one of them has to be among those that are waited for:
+    the mark comes after what is in the queue, not after what is still on its way back. Raises Unmet.
     """
     peer.consume(queue, channel, no_ack=True)
     first = awaited(peer, count, channel)
@@ -65,7 +65,7 @@ def plain(message: MethodArrived) -> dict[str, Any]:
 
 
 def altered(got: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
-    """The names of what did not come back as it was sent; what a server added is let pass, in tables as well."""
+    """The names of what did not return as it was sent; what a server added is tolerated, in tables as well."""
     # PDF §3.1.1 forbids a server to remove or alter properties, not to add some.
     return [name for name, value in sent.items() if name not in got or not _kept(got[name], value)]
 
@@ -77,7 +77,7 @@ def _kept(got: Any, sent: Any) -> bool:
 
 
 def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
-    """Fetch so many messages with basic.get and leave them unacknowledged. Raises Unmet where there are fewer."""
+    """Fetch this many messages with basic.get and leave them unacknowledged. Raises Unmet if there are fewer."""
     got: list[MethodArrived] = []
     for _ in range(count):
         peer.send("basic.get", channel=channel, queue=queue)
@@ -86,7 +86,7 @@ def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodAr
 
 
 def found(peer: Peer, queue: str, channel: int = 1) -> MethodArrived | None:
-    """Fetch a message that may still be on its way to a queue and leave it unacknowledged; None where time tells so."""
+    """Fetch a message that may still be on its way to a queue and leave it unacknowledged; None if time tells so."""
     started_s = peer.now()
     while (message := peer.get(queue, channel, no_ack=False)) is None:
         if peer.now() > started_s + peer.patience_s:
@@ -98,9 +98,9 @@ def found(peer: Peer, queue: str, channel: int = 1) -> MethodArrived | None:
 
 
 def left_unacknowledged(peer: Peer, queue: str, channel: int = 1) -> bytes:
-    """Fetch one more message from a queue that is empty and leave it unacknowledged; gives its body.
+    """Fetch one more message from a queue that is empty and leave it unacknowledged; returns its body.
 
-    When it comes back, everything has come back that was to do so with it. Raises Unmet.
+    When it returns, everything has returned that was to do so with it. Raises Unmet.
     """
     (body,) = send(peer, queue, (b"unacknowledged",), channel)
     taken(peer, queue, 1, channel)

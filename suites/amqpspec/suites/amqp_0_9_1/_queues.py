@@ -17,11 +17,11 @@ _END = b"end of queue"
 
 
 def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
-    """Take everything out of a queue, without acknowledgement; gives the bodies in their order.
+    """Take everything out of a queue, without acknowledgement; returns the bodies in their order.
 
-    A message sent straight to the queue behind all others tells that nothing more is to come. Raises Unmet.
+    A message sent straight to the queue after all others tells that nothing more is to come. Raises Unmet.
     """
-    # PDF §4.7 keeps order on one path only, of one exchange and one queue. The messages may have come
+    # PDF §4.7 keeps order on one path only, of one exchange and one queue. The messages may have arrived
     # through another exchange than the mark: the barrier lets them arrive first.
     peer.barrier(channel, queue=queue)
     peer.publish(queue, _END, channel=channel)
@@ -34,7 +34,7 @@ def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
 
 
 def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
-    """Publish so many messages straight to a queue, and see that they are there; gives their bodies. Raises Unmet."""
+    """Publish this many messages directly to a queue, check that they arrived, return their bodies. Raises Unmet."""
     bodies = [b"message %d" % number for number in range(1, count + 1)]
     for body in bodies:
         peer.publish(queue, body, channel=channel)

@@ -22,7 +22,7 @@ _END = b"end"
 
 
 def optional_exchange(peer: Peer, type: str) -> str:
-    """An exchange of a type that a server should have; raises OutOfReach where it says that it has none, and Unmet."""
+    """An exchange of a type that a server should have; raises OutOfReach if it says that it has none, and Unmet."""
     name = peer.name("x")
     peer.will_clean("exchange", name)
     peer.send("exchange.declare", exchange=name, type=type)
@@ -52,9 +52,9 @@ def listening(
 def reached(
     peer: Peer, queues: Sequence[str], routing_key: str = "", *, exchange: str = "", **args: Any
 ) -> list[int]:
-    """Publish one message; gives how often it came to each of the ``listening`` queues.
+    """Publish one message; returns how often it came to each of the ``listening`` queues.
 
-    A message sent behind it straight to each queue tells that nothing more is to come.
+    A message sent after it straight to each queue tells that nothing more is to come.
     """
     # A body of this round's own: what an earlier round left behind is not counted.
     body = peer.name("message").encode()
@@ -109,7 +109,7 @@ def vanishes(peer: Peer, exchange: str) -> bool:
 
 
 def abandoned(peer: Peer) -> str:
-    """An auto-delete exchange that has lost its only binding; gives its name."""
+    """An auto-delete exchange that has lost its only binding; returns its name."""
     exchange = peer.exchange("fanout", auto_delete=True)
     queue = peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)

@@ -21,7 +21,7 @@ UNDEFINED_FRAME_TYPES = (0, 5, 6, 7, 9, 255)
 
 
 def refuses_frame(peer: Peer, row: str = "") -> Verdict:
-    """Like ``rejects_violation`` on channel 1, with the patience that endings take behind the barrier."""
+    """Like ``rejects_violation`` on channel 1, with the patience that endings take after the barrier."""
     # Brokers in use keep the socket open for seconds before they end it: the patience for an
     # answer would be too short.
     return judge_reaction(peer, peer.reaction(within_s=peer.context.patience.ending_s), row)
@@ -30,7 +30,7 @@ def refuses_frame(peer: Peer, row: str = "") -> Verdict:
 def refuses_content(peer: Peer, row: str = "") -> Verdict:
     """Like ``rejects_violation`` where a content may be left open: silence is waited for.
 
-    No barrier, for it would be a method amid a content, and refused as that.
+    No barrier, for it would be a method within a content, and refused as that.
     """
     return judge_reaction(peer, peer.reaction(barrier=False), row)
 
@@ -73,7 +73,7 @@ def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel
 
 
 def fetch(peer: Peer, queue: str, channel: int = 1) -> MethodArrived:
-    """The message at the head of a queue, which may take its time to get there; raises Unmet where there is none."""
+    """The message at the head of a queue, which may take its time to get there; raises Unmet if there is none."""
     # basic.publish has no reply, and a queue may be filled by another thread: the
     # first look can be too early.
     until_s = peer.now() + peer.patience_s

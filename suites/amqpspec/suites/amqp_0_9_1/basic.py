@@ -27,7 +27,7 @@ def persistent_message_is_complete(peer: Peer) -> Verdict:
     queue = peer.queue(durable=True)
     texts = (b"fetched", b"waiting", b"last")
     sent = send(peer, queue, texts, delivery_mode=_PERSISTENT, message_id="m")
-    # One of them is unacknowledged when the server stops: it has to come back with the others.
+    # One of them is unacknowledged when the server stops: it has to return with the others.
     taken(peer, queue, 1)
     peer.context.restart()
     after = peer.another().open_channel()
@@ -61,7 +61,7 @@ def high_goes_before_low(peer: Peer) -> Verdict:
     _publish_priorities(peer, queue, (0, 0, 0, 9))
     peer.claim("the message of priority 9 first")
     # By basic.get, once all are in the queue: a consumer would be sent the first one
-    # before the last has come.
+    # before the last has arrived.
     return equals(peer, bodies(peer.drain(queue)), [b"9", b"0", b"0", b"0"], "priorities as delivered")
 
 

@@ -136,7 +136,7 @@ def acknowledgement_of_all(peer: Peer) -> Verdict:
 
 
 def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) -> Verdict:
-    """Acknowledge one of five messages, or the tag zero; judge what comes again when the channel has ended."""
+    """Acknowledge one of five messages, or the tag zero; judge what arrives again when the channel has ended."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _FIVE)

@@ -1,4 +1,4 @@
-"""Publishing: where to, and what comes back (amqp-0-9-1 class basic, methods publish and return)."""
+"""Publishing: where to, and what returns (amqp-0-9-1 class basic, methods publish and return)."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def _comes_back(peer: Peer, body: bytes, flag: str) -> Verdict:
 
 
 def _not_returned(peer: Peer, arrival: Arrival, flag: str) -> Verdict | None:
-    """The verdict on what came instead of a return; None where it is one.
+    """The verdict on what came instead of a return; None if it is one.
 
     That there is such a flag is a SHOULD: a server may say that it has none. One that takes the flag and does not send
     the message back breaks what the flag means.

@@ -96,7 +96,7 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
     first += awaited(peer, len(sent) - len(first) - waiting)
     peer.send("basic.ack", delivery_tag=0, multiple=True)
     rest: list[MethodArrived] = []
-    # How many go ahead each time is the server's choice: acknowledge one by one until all have come.
+    # How many go ahead each time is the server's choice: acknowledge one by one until all have arrived.
     while len(first + rest) < len(sent) and (more := awaited(peer, 1)):
         peer.send("basic.ack", delivery_tag=more[0]["delivery_tag"])
         rest += more
@@ -311,7 +311,7 @@ def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:
 
 
 def _window_in_octets(peer: Peer, octets: int, **args: int) -> Verdict | None:
-    """Ask for a window in octets; gives the verdict on a server that does not grant it."""
+    """Ask for a window in octets; returns the verdict on a server that does not grant it."""
     peer.send("basic.qos", prefetch_size=octets, **args)
     # qos-ok is the answer that is watched for: no barrier is needed, but the patience for replies is.
     reaction = peer.reaction(barrier=False, within_s=peer.patience_s)

@@ -204,7 +204,7 @@ def _two_without_a_consumer(peer: Peer) -> Peer:
 
 
 def _recover_async(peer: Peer, requeue: bool) -> Verdict | None:
-    """Send recover-async; gives the verdict on a server that refuses it."""
+    """Send recover-async; returns the verdict on a server that refuses it."""
     peer.send("basic.recover-async", requeue=requeue)
     reaction = peer.reaction()
     return None if reaction.refusal is None else judge_reaction(peer, reaction)

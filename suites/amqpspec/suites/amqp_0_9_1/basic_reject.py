@@ -184,7 +184,7 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
     peer.claim("the rejected message for another client")
     peer.consume(large, no_ack=True)
     peer.delivery()
-    # From here on the server is stuck in the middle of its contents, for nobody reads them.
+    # From here on the server is stuck in the middle of its contents, for no one reads them.
     _stands_still(other, large)
     other.consume(queue, no_ack=True)
     peer.send(method, delivery_tag=message["delivery_tag"], requeue=True)
@@ -203,7 +203,7 @@ def _stands_still(peer: Peer, queue: str) -> None:
 def _stays_away(peer: Peer, method: str) -> Verdict:
     """Reject the only delivery of a consumer with requeue; judge whether it comes again.
 
-    A message that another channel rejects behind it takes the same way, and may come.
+    A message that another channel rejects after it takes the same way, and may come.
     """
     peer.open_channel().open_channel(2)
     queue = peer.queue()
@@ -239,7 +239,7 @@ def _not_got_again(peer: Peer, method: str) -> Verdict:
 def _got_after(peer: Peer, method: str, queue: str, rejected: MethodArrived) -> MethodArrived | None:
     """What basic.get gives to the channel that has rejected a message."""
     peer.send(method, channel=rejected.channel, delivery_tag=rejected["delivery_tag"], requeue=True)
-    # The server's own count tells when the message is back. It may never be: nobody else is there to take it.
+    # The server's own count tells when the message is back. It may never be: no one else is there to take it.
     for _ in range(_LOOKS):
         if counts(peer, queue, rejected.channel)[0]:
             break
@@ -249,7 +249,7 @@ def _got_after(peer: Peer, method: str, queue: str, rejected: MethodArrived) -> 
 def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
     """Reject a delivery with requeue where another connection consumes too; judge who gets it.
 
-    It is done many times over, so that a server which offers it to both is found out whoever is faster.
+    It is done many times over, so that a server which offers it to both is detected whoever is faster.
     """
     peer.open_channel()
     queue = peer.queue(exclusive=False)
@@ -277,7 +277,7 @@ def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
 def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdict:
     """Reject what was fetched; judge what the queue has for another client's consumer, while the channel is open.
 
-    The consumer is there before, for a message that nobody waits for may become a dead letter instead.
+    The consumer is there before, for a message that no one waits for may become a dead letter instead.
     """
     peer.open_channel()
     queue = peer.queue(exclusive=False)
@@ -288,14 +288,14 @@ def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdic
     other.consume(queue, no_ack=True)
     peer.claim(f"{len(left)} messages for the other client")
     peer.send(method, delivery_tag=last["delivery_tag"], **args)
-    # One more is rejected behind it, to be requeued: when it comes, nothing else is on its way back.
+    # One more is rejected after it, to be requeued: when it comes, nothing else is on its way back.
     peer.send(method, delivery_tag=last["delivery_tag"] + 1, requeue=True)
     received = awaited(other, len(left)) + settled(queue, (other, 1))[0]
     return equals(peer, sorted(bodies(received)), left, "messages in the queue")
 
 
 def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) -> Verdict:
-    """Reject one of five messages, or the tag zero; judge what comes again when the channel has ended."""
+    """Reject one of five messages, or the tag zero; judge what arrives again when the channel has ended."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _FIVE)

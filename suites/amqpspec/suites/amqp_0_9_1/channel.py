@@ -26,7 +26,7 @@ def method_before_open(peer: Peer) -> Verdict:
     """A method on a channel that was never opened is refused."""
     peer.open_connection()
     peer.send("queue.declare", queue=peer.name("q"), exclusive=True)
-    # No barrier: on a channel that is not open it would be the same violation once more.
+    # No barrier: on a channel that is not open it would be the same violation again.
     return rejects_violation(peer, barrier=False)
 
 
@@ -146,7 +146,7 @@ def flow_resumes_deliveries(peer: Peer) -> Verdict:
     peer.call("channel.flow", active=False)
     for queue in queues:
         peer.publish(queue, queue.encode())
-    # A message to another queue, behind them: when that is delivered, these have been held back.
+    # A message to another queue, after them: when that is delivered, these have been held back.
     free = peer.queue(exclusive=False)
     settled(free, witness(peer, free), sender=(peer, 1))
     peer.call("channel.flow", active=True)
@@ -205,7 +205,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     queue = peer.will_clean("queue", peer.name("q"))
     peer.claim("no answer to a method after the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
-    # The channel stays closed until close-ok. Whatever the declaration brought about shows once
+    # The channel stays closed until close-ok. Whatever the declaration caused shows once
     # the number is open again.
     peer.send("channel.close-ok")
     peer.call("channel.open")

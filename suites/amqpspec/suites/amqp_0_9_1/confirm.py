@@ -15,7 +15,7 @@ from amqpspec.run.oracles import does_not_apply, equals
 from amqpspec.run.verdict import Verdict
 
 _NEEDS = ("confirm",)
-# Repeated, as a confirmation that comes too early wins its race only now and then.
+# Repeated, as a confirmation that comes too early wins its race only sometimes.
 _ROUNDS = 20
 _PERSISTENT = {"delivery_mode": 2}
 _NEVER_RETURNED = "the mandatory flag, which is a SHOULD, has no effect: nothing is returned"
@@ -107,7 +107,7 @@ def channels_count_for_themselves(peer: Peer) -> Verdict:
     for channel in (1, 1, 3, 2, 3):
         peer.publish(queue, b"mine", channel=channel)
     seen = [_confirmed(peer, 2, queue), _confirmed(peer, 1, queue, channel=2)]
-    # What channel 3 published has been dealt with: each of the other two had a confirmation behind it.
+    # What channel 3 published has been dealt with: each of the other two had a confirmation after it.
     peer.barrier(3, queue=queue)
     strays = len(peer.pending("basic.ack", "basic.nack", channel=3))
     return equals(peer, (seen, strays), ([_all(2), _all(1)], 0), "confirmed by channel, strays on the third:")
@@ -184,7 +184,7 @@ def returned_before_confirmed(peer: Peer) -> Verdict:
         peer.publish("nowhere", b"%d" % number, mandatory=True)
         seen.append(peer.expect("basic.return", "basic.ack", "basic.nack").name)
         second = peer.arrival("basic.return", "basic.ack", "basic.nack")
-        # The confirmation came and nothing behind it: the flag has no effect here, which another row judges.
+        # The confirmation came and nothing after it: the flag has no effect here, which another row judges.
         if seen == ["basic.ack"] and isinstance(second, Quiet):
             return does_not_apply(peer, _NEVER_RETURNED)
         seen.append(second.name if isinstance(second, MethodArrived) else second.describe(peer.dialect))

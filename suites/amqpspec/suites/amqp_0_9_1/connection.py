@@ -53,7 +53,7 @@ def tune_ok_before_login(peer: Peer) -> Verdict:
     """The server does not accept limits before the login."""
     peer.greet()
     peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
-    # tune-ok has no reply. connection.open behind it makes a server that took it show so.
+    # tune-ok has no reply. connection.open after it makes a server that took it show so.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 
@@ -237,7 +237,7 @@ def locale_not_offered(peer: Peer) -> Verdict:
 
 
 def _alone(peer: Peer, name: str) -> MethodArrived:
-    """A method of the server with nothing behind it; raises Unmet."""
+    """A method of the server with nothing after it; raises Unmet."""
     arrival = peer.expect(name, channel=0)
     # The client is silent meanwhile: whatever comes now came unasked.
     extra = peer.read(peer.now() + peer.context.patience.quiet_s)

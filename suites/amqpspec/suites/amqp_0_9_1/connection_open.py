@@ -223,19 +223,19 @@ def new_secret_is_confirmed(peer: Peer) -> Verdict:
 
 
 def _unknown_type(peer: Peer) -> str:
-    """503 by exchange/declare/type/support; gives the method to blame."""
+    """503 by exchange/declare/type/support; returns the method to blame."""
     peer.send("exchange.declare", exchange=peer.name("x"), type="x-amqpspec-no-such-type")
     return "exchange.declare"
 
 
 def _other_type(peer: Peer) -> str:
-    """530 by exchange/declare/type/typed; gives the method to blame."""
+    """530 by exchange/declare/type/typed; returns the method to blame."""
     peer.send("exchange.declare", exchange=peer.exchange("direct"), type="fanout")
     return "exchange.declare"
 
 
 def _consumer_tag_in_use(peer: Peer) -> str:
-    """530 by basic/consume/consumer-tag/duplicate; gives the method to blame."""
+    """530 by basic/consume/consumer-tag/duplicate; returns the method to blame."""
     queue = peer.queue()
     peer.send("basic.consume", queue=queue, consumer_tag=peer.consume(queue))
     return "basic.consume"

@@ -73,7 +73,7 @@ def open_while_challenged(peer: Peer) -> Verdict:
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
-    # tune-ok has no reply. connection.open behind it makes a server that took it show so.
+    # tune-ok has no reply. connection.open after it makes a server that took it show so.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 

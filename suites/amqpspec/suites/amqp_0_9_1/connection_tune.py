@@ -299,14 +299,14 @@ def _without_limit(peer: Peer, name: str, **limit: int) -> Verdict:
 
 
 def _refuses_limits(peer: Peer, *, channel_max: int, frame_max: int) -> Verdict:
-    """Limits in tune-ok are refused; connection.open behind them shows a server that takes them."""
+    """Limits in tune-ok are refused; connection.open after them shows a server that takes them."""
     peer.send("connection.tune-ok", channel=0, channel_max=channel_max, frame_max=frame_max)
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 
 
 def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
-    """A body frame of so many octets, more than frame-max, is refused."""
+    """A body frame of this many octets, more than frame-max, is refused."""
     queue = peer.queue()
     body = b"x" * (frame_octets - peer.dialect.layout.overhead_octets)
     peer.publish(queue, body, chunk=len(body))
@@ -315,7 +315,7 @@ def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
 
 
 def _start_ok_of(peer: Peer, octets: int) -> bytes:
-    """A start-ok frame of just so many octets, filled up with a property of the client."""
+    """A start-ok frame of just this many octets, filled up with a property of the client."""
 
     def filled(padding: int) -> bytes:
         return peer.method_frame(
@@ -332,7 +332,7 @@ def _start_ok_of(peer: Peer, octets: int) -> bytes:
 
 
 def _stays_silent(peer: Peer, silence_s: float = SILENCE_S) -> Verdict:
-    """Neither heartbeat nor end comes while nobody says anything, and the connection answers afterwards."""
+    """Neither heartbeat nor end comes while no one says anything, and the connection answers afterwards."""
     beat = peer.heartbeat(peer.rest_on_time(silence_s))
     peer.call("channel.open")
     peer.barrier()

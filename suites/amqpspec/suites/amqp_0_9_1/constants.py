@@ -172,7 +172,7 @@ def class_of_an_extension(peer: Peer) -> Verdict:
 
 
 def _returned(peer: Peer, code_name: str, *, routing_key: str, **flags: Any) -> Verdict:
-    """A message published with a flag comes back with a code by name, or is refused as the row tolerates."""
+    """A message published with a flag returns with a code by name, or is refused as the row tolerates."""
     peer.publish(routing_key, b"back", **flags)
     reaction = peer.reaction()
     if reaction.refusal is not None:

@@ -173,7 +173,7 @@ def no_local_lets_others_through(peer: Peer) -> Verdict:
 def blank_name_in_purge(peer: Peer) -> Verdict:
     """A purge without a queue name empties the queue declared last on the channel."""
     peer.open_channel()
-    # Here and below two queues: a server that takes the first, or any, is found out.
+    # Here and below two queues: a server that takes the first, or any, is detected.
     first, last = peer.queue(), peer.queue()
     bodies = [fill(peer, queue, 1) for queue in (first, last)]
     peer.claim("an empty last queue, and the first one unchanged")
@@ -262,7 +262,7 @@ def redelivered_after_reconnecting(peer: Peer) -> Verdict:
     fill(peer, queue, 1)
     peer.claim("redelivered not set at first, and set the second time")
     first = hold(peer, queue)["redelivered"]
-    # Closed in good order, so that the server knows of it before the other connection asks.
+    # Closed cleanly, so that the server knows of it before the other connection asks.
     peer.close()
     peer.hang_up()
     later = hold(peer.another().open_channel(), queue)["redelivered"]

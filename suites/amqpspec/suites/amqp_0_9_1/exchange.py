@@ -104,7 +104,7 @@ def nameless_exchange_is_there(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, queues, queues[1]), [0, 1], "copies by queue")
 
 
-# What goes to amq.fanout goes to everybody's queues.
+# What goes to amq.fanout goes to everyone's queues.
 @case("exchange.instances.fanout", covers=["exchange/required-instances/amq-type"], destructive=True)
 def amq_fanout_is_there(peer: Peer) -> Verdict:
     """The exchange amq.fanout exists and ignores routing keys."""

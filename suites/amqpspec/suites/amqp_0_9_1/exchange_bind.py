@@ -263,7 +263,7 @@ def _bound(peer: Peer, key: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def _asked(peer: Peer, verb: str, **binding: Any) -> Reaction:
-    """Bind or unbind exchanges on a channel of its own and see what comes of it."""
+    """Bind or unbind exchanges on a separate channel and observe the result."""
     # A refusal with 403 or 404 closes the channel: not the one on which the queue listens.
     peer.open_channel(2)
     peer.send(f"exchange.{verb}", channel=2, **binding)

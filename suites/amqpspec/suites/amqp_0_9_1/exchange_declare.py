@@ -100,7 +100,7 @@ def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
         return holds(
             peer, reaction.refusal is None and not isinstance(reaction.arrivals[-1], Quiet), reaction
         )
-    # No text says that the standard exchanges are durable: they may be made anew with each start.
+    # No text says that the standard exchanges are durable: they may be made again with each start.
     peer.open_channel(2)
     peer.send("exchange.declare", channel=2, exchange="amq.direct", type="direct")
     return allows(peer, 2)
@@ -319,7 +319,7 @@ def durable_declared_as_transient(peer: Peer) -> Verdict:
 
 
 def _declared_as(peer: Peer, name: str) -> Verdict:
-    """Declare an exchange of that name on a connection of its own and judge by the first row."""
+    """Declare an exchange of that name on a separate connection and judge by the first row."""
     other = peer.another().open_channel()
     other.send("exchange.declare", exchange=peer.will_clean("exchange", name), type="direct")
     return rejects_violation(other)

@@ -66,7 +66,7 @@ def goes_with_the_last_unbind(peer: Peer) -> Verdict:
         peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("an exchange while it is bound, none afterwards")
     peer.call("queue.unbind", queue=queues[0], exchange=exchange)
-    # Another one that may go behind it: when that has gone, this one has been left in its place.
+    # Another one that may go after it: when that has gone, this one has been left in its place.
     gone = vanishes(peer, abandoned(peer))
     bound = exists(peer, exchange, "fanout")
     peer.call("queue.unbind", queue=queues[1], exchange=exchange)

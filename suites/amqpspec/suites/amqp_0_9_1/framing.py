@@ -128,7 +128,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame of an undefined type in the login."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
-    # Before connection.open no channel can carry a barrier. start-ok behind it makes a server that read on show so.
+    # Before connection.open no channel can carry a barrier. start-ok after it makes a server that read on show so.
     peer.start_ok()
     return rejects_violation(peer, 0, barrier=False)
 
@@ -190,7 +190,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet larger than the agreed size is refused."""
     peer = peer.open_small()
     body = bytes(_largest_payload(peer) + 1)
-    # To nobody: a server that takes the frame keeps nothing of it.
+    # To no one: a server that takes the frame keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
     peer.send_frame("body", body)

@@ -111,7 +111,7 @@ def body_behind_a_whole_content(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0))
     peer.send_frame("body", b"one too many")
-    # The content is whole, so the barrier is no method amid one.
+    # The content is whole, so the barrier is no method within one.
     return rejects_violation(peer)
 
 
@@ -149,7 +149,7 @@ def content_strays_to_channel_zero(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The content on channel 1 stays open. To a server that overlooks the stray frame, the barrier is a
-    # method amid it, and 505, its answer to that, is not the row's code.
+    # method within it, and 505, its answer to that, is not the row's code.
     peer.send_frame("header", header_payload(peer), 0)
     return rejects_violation(peer)
 
@@ -262,7 +262,7 @@ def malformed_table_among_the_properties(peer: Peer) -> Verdict:
 
 
 def _interrupt(peer: Peer) -> str:
-    """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
+    """Begin a content for a queue and leave it half sent; returns the queue, which outlives the connection."""
     peer.open_channel()
     # Shared, so that another connection can look into it once the refusal has ended this one.
     queue = peer.queue(exclusive=False)

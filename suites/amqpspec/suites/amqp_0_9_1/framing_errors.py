@@ -32,7 +32,7 @@ def deletion_is_seen_by_others(peer: Peer) -> Verdict:
     """A queue whose deletion the server confirmed to one client exists for no other client."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
-    # The other client has seen the queue before: a server that answers from memory is found out.
+    # The other client has seen the queue before: a server that answers from memory is detected.
     other = peer.another().open_channel()
     other.call("queue.declare", queue=queue, passive=True)
     peer.claim("no queue, for the other client")

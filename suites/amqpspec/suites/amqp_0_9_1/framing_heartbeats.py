@@ -58,7 +58,7 @@ def methods_do_for_heartbeats(peer: Peer) -> Verdict:
     """The server does not drop a client that sends methods but no heartbeats."""
     peer.open_channel(heartbeat=_INTERVAL_S)
     peer.claim("methods alone keep the connection open")
-    # Two intervals of silence end the socket (PDF §4.2.7): the case goes on for twice that.
+    # Two intervals of silence end the socket (PDF §4.2.7): the case continues for twice that.
     until_s = peer.now() + _LIFETIME_S
     while peer.now() < until_s:
         peer.barrier()

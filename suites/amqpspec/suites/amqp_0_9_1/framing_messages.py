@@ -115,7 +115,7 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same expiration")
-    # The field's meaning is left to the server. Read as a point in time, an hour lies in 1970 and the
+    # The field's meaning is left to the server. Read as a point in time, an hour is in 1970 and the
     # message is gone at once; the second value lies ahead in either reading.
     for expiration in (_HOUR_MS, _YEAR_2100_MS):
         peer.publish(queue, b"body", properties={"expiration": expiration})
@@ -349,7 +349,7 @@ def _publish_parts(peer: Peer, queue: str, parts: list[bytes]) -> None:
 
 
 def _fill(peer: Peer, queue: str, count: int) -> None:
-    """Publish so many messages and see that the queue has had them."""
+    """Publish this many messages and see that the queue has had them."""
     for number in range(count):
         peer.publish(queue, b"%d" % number)
     # basic.publish has no reply; the barrier asks the queue itself.

@@ -121,7 +121,7 @@ def longest_short_string(peer: Peer) -> Verdict:
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     # 127 letters of two octets and one of one octet: 255 octets in 128 characters, so a server that
-    # counts characters is found out.
+    # counts characters is detected.
     key = "é" * 127 + "x"
     peer.claim("the routing key of 255 octets")
     peer.publish(key, b"body", exchange=exchange)

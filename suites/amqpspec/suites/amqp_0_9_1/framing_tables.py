@@ -130,7 +130,7 @@ def name_without_a_value(peer: Peer) -> Verdict:
 @case("framing.table.nested-beyond-table", covers=["wire/table/malformed"])
 def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
     """A nested table that is longer than the table around it is refused."""
-    # Tag F, then a size of 500 with no fields behind it.
+    # Tag F, then a size of 500 with no fields after it.
     return _refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
 
 

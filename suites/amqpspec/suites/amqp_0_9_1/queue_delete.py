@@ -147,7 +147,7 @@ def queue_in_use_stays(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 1)
-    # Its consumer is at work: the message that it holds comes back if the queue survives.
+    # Its consumer is at work: the message that it holds returns if the queue survives.
     hold(peer, queue)
     peer.open_channel(2)
     peer.claim("the queue with its message after the delete")

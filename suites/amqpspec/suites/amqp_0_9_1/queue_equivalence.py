@@ -36,7 +36,7 @@ def exclusive_is_compared(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False)
     peer.send("queue.declare", queue=queue, exclusive=True)
     reaction = peer.reaction()
-    # No code is named for a mismatch. To one that asks for a queue of its own, "others have access to it" (405) is as
+    # No code is named for a mismatch. To one that asks for a separate queue, "others have access to it" (405) is as
     # good an answer as "it is another kind of queue" (406).
     rows = ("queue/declare/passive/equivalent-mismatch", "queue/declare/exclusive/exclusive")
     return best(judge_reaction(peer, reaction, row) for row in rows)

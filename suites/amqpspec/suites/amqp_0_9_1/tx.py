@@ -258,7 +258,7 @@ def nothing_to_roll_back(peer: Peer) -> Verdict:
 
 
 def _transaction(peer: Peer, published: tuple[bytes, ...], acknowledged: bytes = b"") -> str:
-    """Open a transaction that publishes to a queue, and acknowledges what was in it before; gives its name."""
+    """Open a transaction that publishes to a queue, and acknowledges what was in it before; returns its name."""
     peer.open_channel()
     # Shared, so that another connection finds it when this one is lost.
     queue = peer.queue(exclusive=False)

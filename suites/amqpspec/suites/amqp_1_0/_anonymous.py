@@ -29,7 +29,7 @@ def announced(peer: Peer) -> None:
 
 
 def anonymous(peer: Peer, *, outcomes: tuple[Symbol, ...] = _OUTCOMES) -> Link:
-    """A link to the anonymous terminus; raises OutOfReach where the target does not offer it."""
+    """A link to the anonymous terminus; raises OutOfReach if the target does not offer it."""
     announced(peer)
     return peer.attach("sender", "", target={}, source={"outcomes": outcomes})
 

@@ -69,7 +69,7 @@ def behind_close(peer: Peer) -> list[TypedFrame]:
 
 
 def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
-    """The target's close was the last that it wrote; ``end`` is how the stream ended behind it."""
+    """The target's close was the last that it wrote; ``end`` is how the stream ended after it."""
     if peer.closed_by is None:
         return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row, seen=end)
     more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
@@ -106,7 +106,7 @@ def until_failure(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def pipelined(peer: Peer, *octets: bytes) -> None:
-    """The AMQP header and frames behind it in one write, once the security layer is passed."""
+    """The AMQP header and frames after it in one write, once the security layer is passed."""
     # SASL has to end before the AMQP header may be sent, so only what follows can be
     # pipelined (amqp-1.0 §2.4.2).
     peer.secure()
@@ -128,13 +128,13 @@ def reaction_to_open(peer: Peer) -> Reaction:
 def closing(peer: Peer, **open_fields: Any) -> Peer:
     """A connection on which the target has closed for an error, and waits for the other close.
 
-    Targets differ in what they close for: several breaches are tried, each on a connection of its own.
+    Targets differ in what they close for: several breaches are tried, each on a separate connection.
     """
     seen = "nothing"
     for breach in (_unmapped, _unknown, _unreadable, _bad_offset, _bad_size):
         other = peer.another()
         other.open_connection(**open_fields)
-        # Nothing goes out by itself from here on: the case decides what comes behind the
+        # Nothing goes out by itself from here on: the case decides what arrives after the
         # target's close, and when.
         other.polite = other.keeps_alive = False
         other.send_octets(breach(other))
@@ -210,9 +210,9 @@ def kinds(heard: list[tuple[float, Arrival]]) -> str:
 
 
 def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float = _STILL) -> str:
-    """Outlive twice an idle timeout by one sign of life in each share of it; gives what the target sent meanwhile.
+    """Outlive twice an idle timeout by one sign of life in each share of it; returns what the target sent meanwhile.
 
-    Raises Unmet where the target closes or ends.
+    Raises Unmet if the target closes or ends.
     """
     peer.keeps_alive = False
     heard: list[tuple[float, Arrival]] = []
@@ -229,7 +229,7 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
 
 def keeps_pace(peer: Peer) -> Verdict:
     """Between two frames of the target there is no more than twice the time that it was asked for."""
-    # The peer announces half of what it bears, as amqp-1.0 §2.4.5 asks of everybody: up
+    # The peer announces half of what it bears, as amqp-1.0 §2.4.5 asks of everyone: up
     # to twice of it is in time.
     limit_s = 2 * PACE_MS / 1000
     peer.claim(f"a frame within each {limit_s:g} s, twice the idle-time-out of the partner")

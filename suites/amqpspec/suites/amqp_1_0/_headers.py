@@ -28,7 +28,7 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
     """What the target does about octets in place of its first header.
 
     Where the stream has not ended within the patience for answers, the right header follows: a target that passes over
-    the wrong one goes on then, and the end by its time limit for logins is no answer.
+    the wrong one continues then, and the end by its time limit for logins is no answer.
     """
     peer.send_header(octets)
     first = peer.reaction(barrier=False, within_s=peer.patience_s)
@@ -46,7 +46,7 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
 def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
     """A header in answer, then the end, as the row wants it; frames in between are not strict.
 
-    That the stream ends straight behind the header is the matter of the states of a connection.
+    That the stream ends straight after the header is the matter of the states of a connection.
     """
     verdict = judge_reaction(peer, reaction)
     # A target that opens and closes between header and end has named its version and left: the
@@ -58,7 +58,7 @@ def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
 
 
 def header_in(reaction: Reaction) -> bytes:
-    """The first header in a reaction; empty where there is none."""
+    """The first header in a reaction; empty if there is none."""
     return next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), b"")
 
 

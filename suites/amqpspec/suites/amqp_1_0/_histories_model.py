@@ -181,14 +181,14 @@ class Model:
             self.parted(reach, "closed")
         del self.courses[channel]
 
-    # --- what is owed
+    # --- what is due
 
     def waiting(self, node: str) -> list[Message]:
         """What a node is sure to hold, free to be delivered."""
         return [m for m in self.messages.values() if m.node == node and m.fate is Fate.WAITING]
 
     def stalled(self, reach: Reach) -> bool:
-        """Whether a receiver has credit in a session without room: messages can be on their way to it, seen by nobody,
+        """Whether a receiver has credit in a session without room: messages can be on their way to it, seen by no one,
         and are lost with it where it is one that takes them settled.
         """
         had_credit = reach.role == "receiver" and max(reach.allowed) > reach.used
@@ -208,7 +208,7 @@ class Model:
                 return f"{count} of the messages of node {reach.node} on link {reach.number} or another one"
         return ""
 
-    # --- what comes
+    # --- what arrives
 
     def received(self, arrival: FrameArrived) -> None:
         """Judge a frame; raises Mismatch."""
@@ -276,7 +276,7 @@ class Model:
 
     def _delivered(self, reach: Reach, delivery: Delivery) -> None:
         mode = None if reach.link.attached is None else reach.link.attached["snd_settle_mode"]
-        # The mode in the target's attach counts, whatever was asked for; mixed lets anything pass.
+        # The mode in the target's attach counts, whatever was requested; mixed lets anything pass.
         if delivery.settled is not (mode == SETTLED_MODE) and mode in _MODES.values():
             actual = "a settled delivery" if delivery.settled else "an unsettled delivery"
             raise Mismatch("deliveries as the snd-settle-mode of the target's attach has it", actual)
@@ -322,7 +322,7 @@ class Model:
 
 
 def body_of(delivery: Delivery) -> object:
-    """The body of a message; raises Mismatch where the octets are none."""
+    """The body of a message; raises Mismatch if the octets are none."""
     try:
         body: object = delivery.body
     except Unmet as error:
@@ -353,7 +353,7 @@ def _flowed(course: Course, reach: Reach | None, arrival: FrameArrived) -> None:
 
 def _counted(reach: Reach, count: int) -> None:
     """The target counts what came: no further than was sent, and never back."""
-    # The initial delivery-count, as long as the target has told none.
+    # The initial delivery-count, as long as the target has reported none.
     before = (
         reach.told_count
         if reach.told_count is not None

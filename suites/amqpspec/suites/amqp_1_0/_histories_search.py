@@ -18,7 +18,7 @@ _LEAST_HANDLE_MAX = 3
 
 
 def powers_of(peer: Peer) -> Powers:
-    """What a target offers, found out on a connection of its own."""
+    """What a target offers, found out on a separate connection."""
     other = peer.another()
     session = other.begin()
     if session.remote_handle_max < _LEAST_HANDLE_MAX:

@@ -16,7 +16,7 @@ from amqpspec.peer.amqp_1_0.books import SERIAL
 from amqpspec.suites.amqp_1_0._histories_model import Model
 
 NODES = ("A", "B")
-# With gaps and out of order: a target that equates its own channels or handles with the peer's is found out.
+# With gaps and out of order: a target that equates its own channels or handles with the peer's is detected.
 _CHANNELS, _HANDLES = (0, 3, 1), (0, 1, 5, 2)
 # Three before the end of 32 bits: ids wrap within a few transfers (RFC 1982).
 _STARTS = (0, SERIAL - 3)

@@ -79,7 +79,7 @@ class Walk:
     # --- taking a step
 
     def take(self, step: Step) -> None:
-        """Do it, and wait for all that is owed then; raises Mismatch."""
+        """Do it, and wait for all that is due then; raises Mismatch."""
         self.steps.append(step)
         self.peer.transport.note(f"step {len(self.steps)}: {step}")
         self._judged(lambda: self._do(step))
@@ -114,7 +114,7 @@ class Walk:
             raise Mismatch(unmet.expected, unmet.observed) from unmet
         except StreamEnded as ended:
             raise Mismatch("an open connection", f"connection {ended.how}") from ended
-        # A close that nobody asked for, even if the step waited for nothing.
+        # A close that no one asked for, even if the step waited for nothing.
         over = self.peer.over(None)
         if over is not None and not self.peer.books.close_sent:
             raise Mismatch("an open connection", over.describe(self.peer.dialect))
@@ -231,7 +231,7 @@ class Walk:
         reach = self.model.reaches[step.subject]
         channel, handle = step.values
         reach.link = self._attached(channel, reach.role, reach.node, handle, reach.name, {})
-        # A new endpoint has no credit and counts anew (amqp-1.0 §2.6.7).
+        # A new endpoint has no credit and counts again (amqp-1.0 §2.6.7).
         reach.state, reach.used, reach.allowed, reach.told_count = "attached", 0, [0], None
         self._answered(reach)
         reach.second = False
@@ -295,7 +295,7 @@ class Walk:
         return sent
 
     def _octets(self, reach: Reach, pieces: int, *, settled: bool) -> tuple[bytes, Outgoing]:
-        # The target says nothing of what was sent settled, and may drop it.
+        # The target reveals nothing about what was sent settled, and may drop it.
         message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
         chunk = -(-len(octets) // pieces) if pieces > 1 else None  # as the largest frame has it
         written = self.peer.transfer_octets(reach.link, message=octets, settled=settled, chunk=chunk)
@@ -360,7 +360,7 @@ class Walk:
         if outcome == "released" and message.returned >= _MOST_RETURNS:
             outcome = "accepted"
         self.model.settles(reach, id, outcome)
-        # In mode second a receiver tells the outcome, and settles behind the sender (amqp-1.0 §2.8.3).
+        # In mode second a receiver tells the outcome, and settles after the sender (amqp-1.0 §2.8.3).
         self.peer.disposition(delivery, settled=not reach.second, state=outcome)
         if reach.second:
             done = self.peer.session(reach.channel).incoming[id]

@@ -28,7 +28,7 @@ SENDER, RECEIVER = "sender", "receiver"
 FIRST, SECOND = 0, 1
 _LOOK_CREDIT = 500
 _LARGEST_TRY_OCTETS = 64 << 20
-# The upper three octets name a format, the lowest its version: nobody has defined this one.
+# The upper three octets name a format, the lowest its version: no one has defined this one.
 _UNHEARD_OF_FORMAT = 0x07FFFFFF
 # Measured on a body that needs a size of four octets, and so right for bodies of 256 octets and more.
 _DATA_HEAD_OCTETS = len(encode_message(data=bytes(1 << 16))) - (1 << 16)
@@ -38,13 +38,13 @@ _DATA_HEAD_OCTETS = len(encode_message(data=bytes(1 << 16))) - (1 << 16)
 
 
 def bodies(count: int) -> list[bytes]:
-    """So many message bodies, all different."""
+    """This many message bodies, all different."""
     return [f"message {number}".encode() for number in range(count)]
 
 
 def fill(peer: Peer, address: str, *messages: bytes) -> str:
-    """Put messages into a node, over a connection of their own; gives the address back."""
-    # A connection of its own: credit, windows and delivery-ids of the case's session stay untouched.
+    """Put messages into a node, over a separate connection; returns the address back."""
+    # A separate connection: credit, windows and delivery-ids of the case's session stay untouched.
     other = peer.another()
     link = other.sender(address)
     for message in messages:
@@ -57,15 +57,15 @@ def fill(peer: Peer, address: str, *messages: bytes) -> str:
 
 
 def filled(peer: Peer, count: int) -> str:
-    """The address of a node that holds so many messages."""
+    """The address of a node that holds this many messages."""
     return fill(peer, peer.node(), *bodies(count))
 
 
 def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes]:
-    """The second look: what a node holds, taken out over a connection of its own.
+    """The second look: what a node holds, taken out over a separate connection.
 
-    A mark is put behind all of it; the look ends when the mark and what is wanted have come, or with the patience.
-    Raises Unmet where the mark does not come: what stands before it is not known then.
+    A mark is put after all of it; the look ends when the mark and what is wanted have arrived, or with the patience.
+    Raises Unmet if the mark does not arrive: what precedes it is not known then.
     """
     found = _taken(peer, address, wanted)
     if MARK not in found:
@@ -87,21 +87,21 @@ def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[byt
             other.disposition(delivery)
     with suppress(Unmet):
         other.close()
-    # Some targets go on to deliver to a receiver until its socket is gone.
+    # Some targets continue to deliver to a receiver until its socket is gone.
     other.hang_up()
     return [delivery.body for delivery in found]
 
 
 def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
-    """So many transfers come on these links of a session in all, and no more though their nodes hold more.
+    """This many transfers come on these links of a session in all, and no more though their nodes hold more.
 
-    Proven by accounting: what did not come, and a mark behind it, is taken by another receiver, and put back. The links
+    Proven by accounting: what did not come, and a mark after it, is taken by another receiver, and put back. The links
     have to have no credit beyond what their nodes hold, or the mark may come on them. Where it does not come to the
     other receiver either, the verdict says for how long there was nothing.
     """
     session = links[0].session
     peer.until(lambda: _transfers(links) >= count, f"{count} transfers", session=session)
-    # Behind the last that is owed: a surplus under way in the same session comes before the answer.
+    # After the last that is due: a surplus under way in the same session comes before the answer.
     peer.barrier(session.channel)
     silent_s = 0.0
     for link in links if _transfers(links) == count else ():
@@ -118,9 +118,9 @@ def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
 
 
 def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
-    """What the node of a link holds goes to another receiver, up to a mark behind it; or the link gets the mark.
+    """What the node of a link holds goes to another receiver, up to a mark after it; or the link gets the mark.
 
-    Raises Unmet where neither gets it: then it is not known what is under way.
+    Raises Unmet if neither gets it: then it is not known what is under way.
     """
     taken = _taken(peer, link.address, wanted)
     peer.barrier(link.session.channel)
@@ -137,19 +137,19 @@ def _bodies(link: Link) -> set[bytes]:
 
 
 def arrived(peer: Peer, link: Link, count: int) -> None:
-    """Wait until so many deliveries have come on a link in all; raises Unmet where they do not."""
+    """Wait until this many deliveries have arrived on a link in all; raises Unmet if they do not."""
     peer.until(lambda: len(link.inbox) >= count, f"{count} deliveries", link=link)
 
 
 def settled_arrivals(peer: Peer, link: Link) -> None:
-    """Accept and settle what has come on a link."""
+    """Accept and settle what has arrived on a link."""
     for delivery in peer.received(link):
         if not delivery.settled:
             peer.disposition(delivery)
 
 
 def message_of(octets: int) -> bytes:
-    """A message of exactly so many octets."""
+    """A message of exactly this many octets."""
     # The size decides at a limit: one octet more or less would test something else.
     return encode_message(data=bytes(octets - _DATA_HEAD_OCTETS))
 
@@ -173,9 +173,9 @@ def asked(
 
 
 def refused_attach(peer: Peer, role: str, **fields: Any) -> tuple[Link, Reaction]:
-    """An attach to an address that the target refuses; raises OutOfReach where it takes every one."""
+    """An attach to an address that the target refuses; raises OutOfReach if it takes every one."""
     # Three ways in which brokers in use spell a node that cannot be made: a missing exchange, a
-    # missing queue, a reserved name. Where nodes do not come with links, any that nobody made is one.
+    # missing queue, a reserved name. Where nodes do not come with links, any that no one made is one.
     spelled = (f"/exchange/{peer.name('nowhere')}", peer.name("nowhere"), f"amq.{peer.name('nowhere')}")
     names = (peer.address_of(peer.name("nowhere")),) if peer.context.nodes.are_made else spelled
     # A channel each, for a refusal may take its session along.
@@ -190,7 +190,7 @@ def refused_attach(peer: Peer, role: str, **fields: Any) -> tuple[Link, Reaction
 
 
 def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
-    """An attach with an unsettled map; raises OutOfReach where the target says that it resumes nothing."""
+    """An attach with an unsettled map; raises OutOfReach if the target says that it resumes nothing."""
     try:
         return peer.attach(role, address, **fields)
     except Unmet as unmet:
@@ -198,7 +198,7 @@ def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
 
 
 def left_out(refused: Unmet, what: str) -> OutOfReach | Unmet:
-    """What to raise where an option was refused: OutOfReach where the answer names it as not implemented.
+    """What to raise where an option was refused: OutOfReach if the answer names it as not implemented.
 
     That condition alone says that a matter is left out; after any other one, and after a bare end, the case is judged.
     """
@@ -231,15 +231,15 @@ def partners_terminus(link: Link) -> Any:
 
 
 def unsettled_of(link: Link) -> Mapping[Any, Any]:
-    """The unsettled map of the target's attach; empty where there is none."""
+    """The unsettled map of the target's attach; empty if there is none."""
     return owed(link.attached, "attach")["unsettled"] or {}
 
 
-# --- the same container once more
+# --- the same container again
 
 
 def twin(peer: Peer, **open_fields: Any) -> Peer:
-    """A second connection of the same container, with a session; raises OutOfReach where the target takes none."""
+    """A second connection of the same container, with a session; raises OutOfReach if the target takes none."""
     # Link names are unique between two containers (amqp-1.0 §2.6.1): to meet a name again, the
     # container-id has to be the same.
     other = peer.another(container_id=peer.container_id)
@@ -262,7 +262,7 @@ def reborn(peer: Peer, **open_fields: Any) -> Peer:
 
 
 def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
-    """A link to send to a node whose receiver settles second; raises OutOfReach where the target has not that mode."""
+    """A link to send to a node whose receiver settles second; raises OutOfReach if the target has not that mode."""
     link, reaction = asked(peer, SENDER, address, rcv_settle_mode=SECOND, **fields)
     must_attach(peer, link, reaction, "no receiver that settles second")
     # The receiver's attach says which mode it really uses (amqp-1.0 §2.7.3).
@@ -272,7 +272,7 @@ def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
 
 
 def unsettled(peer: Peer, link: Link, count: int) -> list[Delivery]:
-    """So many deliveries on a link, none of them settled."""
+    """This many deliveries on a link, none of them settled."""
     peer.credit(link, count)
     found = peer.deliveries(link, count)
     if any(delivery.settled for delivery in found):
@@ -292,7 +292,7 @@ def oversize(link: Link) -> bytes | None:
 def breach(peer: Peer, link: Link) -> bytes:
     """The transfers of a message that the target's end of the link cannot take."""
     # Which way a link fails is the target's affair: a message too large, where there is a limit, else a
-    # format that nobody knows.
+    # format that no one knows.
     message = oversize(link)
     if message is not None:
         return peer.transfer_octets(link, message=message)
@@ -300,7 +300,7 @@ def breach(peer: Peer, link: Link) -> bytes:
 
 
 def failed(peer: Peer, link: Link) -> Reaction:
-    """Make the target's end of a link fail; raises OutOfReach where no way is known to do that."""
+    """Make the target's end of a link fail; raises OutOfReach if no way is known to do that."""
     peer.credit_for(link)
     peer.send_octets(breach(peer, link))
     reaction = peer.reaction(link=link)
@@ -313,7 +313,7 @@ def failed(peer: Peer, link: Link) -> Reaction:
 
 
 def failed_open(peer: Peer, link: Link) -> Reaction:
-    """As ``failed``; raises OutOfReach where the target closes the link with it, for then the name is free."""
+    """As ``failed``; raises OutOfReach if the target closes the link with it, for then the name is free."""
     reaction = failed(peer, link)
     if owed(link.detached_by, "detach")["closed"]:
         raise OutOfReach("the target closes a link that fails: an attach begins a new one", reaction)

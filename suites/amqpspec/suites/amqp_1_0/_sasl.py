@@ -31,7 +31,7 @@ EMPTY_SASL_FRAME = encode_frame(b"", 0, SASL_FRAME)
 
 
 def greeted(peer: Peer) -> tuple[str, ...]:
-    """The headers of the SASL layer, then the mechanisms on offer; raises OutOfReach where a run has no such layer."""
+    """The headers of the SASL layer, then the mechanisms on offer; raises OutOfReach if a run has no such layer."""
     if peer.is_bare:
         raise OutOfReach("the run logs in without a security layer")
     peer.send_header("sasl")
@@ -40,7 +40,7 @@ def greeted(peer: Peer) -> tuple[str, ...]:
 
 
 def offers(peer: Peer, mechanism: str) -> tuple[str, ...]:
-    """Like ``greeted``; raises OutOfReach where a mechanism is not offered, MissingHook where no password is known."""
+    """Like ``greeted``; raises OutOfReach if a mechanism is not offered, MissingHook where no password is known."""
     offered = greeted(peer)
     if mechanism not in offered:
         raise OutOfReach(f"the target offers {', '.join(offered) or 'nothing'}, the case needs {mechanism}")
@@ -54,7 +54,7 @@ def _password_known(peer: Peer) -> None:
 
 
 def plain(peer: Peer, *, user: str | None = None, password: str | None = None) -> bytes:
-    """A message of PLAIN; name and password are those of the run where none are given."""
+    """A message of PLAIN; name and password are those of the run if none are given."""
     name = peer.login.user if user is None else user
     return f"\0{name}\0{peer.login.password if password is None else password}".encode()
 
@@ -68,7 +68,7 @@ def init(peer: Peer, response: bytes | None, mechanism: str = "PLAIN") -> bytes:
 
 
 def answer(peer: Peer, within_s: float | None = None) -> Arrival:
-    """What comes of the login next: a challenge, an outcome, the answer to a begin, or an end."""
+    """The result of the login next: a challenge, an outcome, the answer to a begin, or an end."""
     within_s = peer.context.patience.ending_s if within_s is None else within_s
     # An open proves nothing: a target may write its own before it has read any (amqp-1.0 §2.4.1).
     return peer.arrival("sasl-challenge", "sasl-outcome", "begin", channel=None, within_s=within_s)
@@ -85,7 +85,7 @@ def lets_in(arrival: Arrival) -> bool:
 
 
 def let_in(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
-    """The login is good, and an open behind the AMQP header is answered."""
+    """The login is good, and an open after the AMQP header is answered."""
     if not is_outcome(arrival, OK):
         return holds(peer, False, arrival, row=row)
     peer.send_header("amqp")
@@ -104,7 +104,7 @@ def turned_away(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
 
 
 def each_turned_away(peer: Peer, responses: Mapping[str, bytes | None], mechanism: str = "PLAIN") -> Verdict:
-    """Every one of these responses is refused, each on a connection of its own."""
+    """Every one of these responses is refused, each on a separate connection."""
     verdicts = []
     for what, response in responses.items():
         other = peer.another()
@@ -123,7 +123,7 @@ def kept_out(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
 
 
 def going_on(peer: Peer) -> bytes:
-    """What follows the AMQP header behind a login, as octets that are not booked: an open and a begin."""
+    """What follows the AMQP header after a login, as octets that are not booked: an open and a begin."""
     opening = peer.exact("open", container_id=peer.container_id, hostname=peer.hostname)
     return opening + plain_frame(peer, "begin")
 
@@ -143,7 +143,7 @@ def watched(peer: Peer) -> Reaction:
 
 
 def each_kept_out(peer: Peer, sent: Mapping[str, bytes]) -> Verdict:
-    """None of these octets, behind the mechanisms and before an AMQP header and an open, lets in."""
+    """None of these octets, after the mechanisms and before an AMQP header and an open, lets in."""
     verdicts = []
     for what, octets in sent.items():
         other = peer.another()
@@ -155,7 +155,7 @@ def each_kept_out(peer: Peer, sent: Mapping[str, bytes]) -> Verdict:
 
 
 def scram_of(peer: Peer) -> tuple[str, ...]:
-    """The variants of SCRAM on offer; raises OutOfReach where there are none, MissingHook without a password."""
+    """The variants of SCRAM on offer; raises OutOfReach if there are none, MissingHook without a password."""
     offered = greeted(peer)
     known = tuple(name for name in offered if name in _SCRAM)
     if not known:
@@ -165,7 +165,7 @@ def scram_of(peer: Peer) -> tuple[str, ...]:
 
 
 def said_by_scram(peer: Peer, mechanism: str, talk: Conversation) -> Arrival:
-    """The last word about a login by SCRAM, on a connection of its own."""
+    """The last word about a login by SCRAM, on a separate connection."""
     other = peer.another()
     greeted(other)
     other.send_octets(init(other, talk.first(), mechanism))
@@ -182,7 +182,7 @@ def said_by_scram(peer: Peer, mechanism: str, talk: Conversation) -> Arrival:
 
 
 def logs_in(peer: Peer, **of_init: Any) -> Verdict:
-    """A login on a connection of its own, its init as told, is let in."""
+    """A login on a separate connection, its init as told, is let in."""
     other = peer.another()
     greeted(other)
     return holds(peer, True, other.log_in(**of_init))

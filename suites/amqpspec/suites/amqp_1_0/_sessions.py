@@ -30,9 +30,9 @@ def breach_octets(peer: Peer, channel: int = 0) -> bytes:
 
 
 def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
-    """Make the target end a session for an error, and leave its end unanswered; gives the end.
+    """Make the target end a session for an error, and leave its end unanswered; returns the end.
 
-    Raises OutOfReach where the target does something else about it.
+    Raises OutOfReach if the target does something else about it.
     """
     # The session stays half ended: what cases look at is the time between the target's end and theirs.
     peer.polite = False
@@ -62,7 +62,7 @@ def heard_meanwhile(peer: Peer, channel: int) -> str:
 
 
 def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
-    """A flow with the target's state of a session behind all that was sent: for a new link, else in answer to echo."""
+    """A flow with the target's state of a session after all that was sent: for a new link, else in answer to echo."""
     # A new link brings a flow of its own in most targets, with credit and the state of the session in it.
     # Echo is only a SHOULD (amqp-1.0 §2.7.4).
     link = peer.sender(peer.node("state"), channel)
@@ -97,7 +97,7 @@ def begun_and_attached(peer: Peer, address: str, credit: int, *windows: int) -> 
 
 
 def send_many(peer: Peer, link: Link, count: int) -> None:
-    """Send so many messages, as credit and window allow, and wait until each has an outcome."""
+    """Send this many messages, as credit and window allow, and wait until each has an outcome."""
     while count:
         peer.until(lambda: _room(link) > 0, "credit and a window", link=link)
         # Credit counts deliveries, the window counts transfers; each message here is one of both.
@@ -111,7 +111,7 @@ def send_many(peer: Peer, link: Link, count: int) -> None:
 
 
 def send_in_many(peer: Peer, link: Link, count: int) -> Outgoing:
-    """Send one message in so many transfers, as the window allows, and wait for its outcome.
+    """Send one message in this many transfers, as the window allows, and wait for its outcome.
 
     The target is asked for its state behind each burst: a window that it then tells can be used.
     """
@@ -136,7 +136,7 @@ def transfers_of(deliveries: Sequence[Delivery]) -> int:
 
 
 def follow_each_other(ids: Sequence[int]) -> bool:
-    """Whether serial numbers are those behind the first of them, without gaps and in any order."""
+    """Whether serial numbers are those after the first of them, without gaps and in any order."""
     # Distances as RFC 1982 has them: the sequence may wrap, and links may be read in any order.
     return sorted(ahead(id, ids[0]) for id in ids) == list(range(_least(ids), _least(ids) + len(ids)))
 

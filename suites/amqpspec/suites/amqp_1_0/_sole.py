@@ -32,7 +32,7 @@ def offers(opened: FrameArrived, capability: str) -> bool:
 
 
 def sole(peer: Peer, policy: int) -> None:
-    """Open as the only connection of this container; raises OutOfReach where the target does not offer that."""
+    """Open as the only connection of this container; raises OutOfReach if the target does not offer that."""
     peer.open_connection(**wishes(policy))
     opened = owed(peer.opened, "open")
     if not offers(opened, CAPABILITY):
@@ -40,7 +40,7 @@ def sole(peer: Peer, policy: int) -> None:
 
 
 def replacing(peer: Peer) -> Peer:
-    """A second connection of a container whose first one is to give way; raises OutOfReach where it is refused."""
+    """A second connection of a container whose first one is to give way; raises OutOfReach if it is refused."""
     second = peer.another(container_id=peer.container_id)
     second.open_connection(**wishes(CLOSE_EXISTING))
     if _FAILED in (owed(second.opened, "open")["properties"] or {}):
@@ -58,7 +58,7 @@ def still_there(peer: Peer) -> bool:
 
 
 def closed_for(peer: Peer) -> str:
-    """The condition of the target's close, once it comes; what came in its place where none does."""
+    """The condition of the target's close, once it comes; what came in its place if none does."""
     with suppress(Unmet):
         peer.until(lambda: peer.closed_by is not None, "close")
     closed = peer.closed_by

@@ -28,7 +28,7 @@ STATE = "transactional-state"
 
 
 def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACCEPTED, REJECTED)) -> Link:
-    """A link to the coordinator with credit; raises OutOfReach where the target refuses such a link by name."""
+    """A link to the coordinator with credit; raises OutOfReach if the target refuses such a link by name."""
     target = encode_composite("coordinator", capabilities=(Symbol(LOCAL),))
     try:
         link = peer.attach("sender", "", channel, target=target, source={"outcomes": outcomes})
@@ -54,7 +54,7 @@ def able(link: Link, capability: str) -> None:
 
 
 def declare(peer: Peer, link: Link) -> Any:
-    """A new transaction; gives its id as it came. Raises Unmet for another outcome than declared."""
+    """A new transaction; returns its id as received. Raises Unmet for another outcome than declared."""
     outgoing = told(peer, declaring(peer, link))
     if outgoing.outcome != "declared":
         raise Unmet("declared", outgoing.outcome or "no state")
@@ -73,19 +73,19 @@ def discharging(peer: Peer, link: Link, txn_id: Any, *, fail: bool, **fields: An
 
 
 def discharge(peer: Peer, link: Link, txn_id: Any, *, fail: bool = False) -> str:
-    """End a transaction; gives the outcome. Raises Unmet where none comes."""
+    """End a transaction; returns the outcome. Raises Unmet if none arrives."""
     return told(peer, discharging(peer, link, txn_id, fail=fail)).outcome
 
 
 def must_discharge(peer: Peer, link: Link, txn_id: Any, *, fail: bool = False) -> None:
-    """End a transaction; raises Unmet where that is not accepted."""
+    """End a transaction; raises Unmet if that is not accepted."""
     outcome = discharge(peer, link, txn_id, fail=fail)
     if outcome not in ("accepted", ""):
         raise Unmet("a discharge that is accepted", outcome)
 
 
 def told(peer: Peer, outgoing: Outgoing) -> Outgoing:
-    """Wait until the target has told a state of a delivery, of any kind, or settled it; raises Unmet."""
+    """Wait until the target has reported a state of a delivery, of any kind, or settled it; raises Unmet."""
     peer.until(
         lambda: outgoing.state is not None or outgoing.settled_by_target,
         "an outcome of the delivery",
@@ -100,7 +100,7 @@ def unknown_id() -> bytes:
 
 
 def refusal_of(peer: Peer, link: Link, outgoing: Outgoing) -> Reaction:
-    """What the target does about a delivery of which a refusal is owed."""
+    """What the target does about a delivery of which a refusal is due."""
     return peer.reaction(link.session.channel, link=link, delivery=outgoing)
 
 
@@ -133,7 +133,7 @@ def retire(peer: Peer, delivery: Delivery, txn_id: Any, outcome: str, *, settled
     peer.disposition(delivery, state=within(txn_id, outcome), settled=settled)
 
 
-# --- what came of it
+# --- the result
 
 
 def names_an_id(state: Any) -> tuple[str, bool]:

@@ -1,6 +1,6 @@
 """What cases of deliveries share: messages put into nodes, transfers piece by piece, what a node holds.
 
-Knows: a node is looked at through a marker put behind what may be in it, never by waiting. Must not know: verdicts.
+Knows: a node is looked at through a marker put after what may be in it, never by waiting. Must not know: verdicts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from amqpspec.suites.amqp_1_0._links import left_out
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
-# MIN-MAX-FRAME-SIZE (amqp-1.0 §2.8.19): the least that everybody takes, and so the way
+# MIN-MAX-FRAME-SIZE (amqp-1.0 §2.8.19): the least that everyone takes, and so the way
 # to force a target to split.
 SMALLEST_FRAME_OCTETS = 512
 SECOND_MODE = 1
-# The state received, at the very beginning: it is not terminal, and says that no octet has come.
+# The state received, at the very beginning: it is not terminal, and says that no octet has arrived.
 NOTHING_RECEIVED = encode_composite("received", section_number=0, section_offset=0)
 # 1000 octets: at least two frames of the smallest size. No two in a row are alike, so a
 # swapped or lost piece shows.
@@ -38,7 +38,7 @@ def sender(peer: Peer, address: Any, channel: int = 0, **fields: Any) -> Link:
 
 
 def credit_at_once(peer: Peer, link: Link, count: int) -> None:
-    """Wait for credit for so many deliveries; raises OutOfReach where the target gives less at a time."""
+    """Wait for credit for this many deliveries; raises OutOfReach if the target gives less at a time."""
     try:
         peer.credit_for(link, count)
     except Unmet as unmet:
@@ -53,7 +53,7 @@ def octets_of(body: bytes) -> bytes:
 
 
 def cut(octets: bytes, count: int) -> list[bytes]:
-    """Octets in so many pieces, none of them empty."""
+    """Octets in this many pieces, none of them empty."""
     step = -(-len(octets) // count)
     return [octets[at : at + step] for at in range(0, len(octets), step)]
 
@@ -71,7 +71,7 @@ def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoin
 
 
 def _window_for(peer: Peer, link: Link) -> None:
-    """Wait until the target takes one more transfer; raises OutOfReach where it does not say so."""
+    """Wait until the target takes one more transfer; raises OutOfReach if it does not say so."""
     session = link.session
     try:
         peer.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
@@ -91,7 +91,7 @@ def pieces(peer: Peer, link: Link, octets: list[bytes], *flags: dict[str, Any]) 
 
 
 def put(peer: Peer, address: Any, *bodies: bytes, channel: int = 0) -> None:
-    """Put messages into a node over a link of its own; raises Unmet where one is not accepted."""
+    """Put messages into a node over a separate link; raises Unmet if one is not accepted."""
     link = peer.sender(address, channel)
     for body in bodies:
         outgoing = peer.outcome(peer.transfer(link, body))
@@ -139,7 +139,7 @@ def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> l
 
 
 def after_leaving(peer: Peer, address: Any, at_least: int = 0) -> list[Any]:
-    """What a node holds for another connection, once this one is closed in good order and its socket is gone."""
+    """What a node holds for another connection, once this one is closed cleanly and its socket is gone."""
     peer.close()
     # Some targets give back what was unsettled only when the socket is gone.
     peer.hang_up()
@@ -154,7 +154,7 @@ def received(peer: Peer, address: Any, count: int, **fields: Any) -> tuple[Link,
 
 
 def unsettled(peer: Peer, address: Any, *bodies: bytes, **fields: Any) -> tuple[Link, list[Delivery]]:
-    """These messages as unsettled deliveries on a link that asked for that; raises Unmet where they come settled."""
+    """These messages as unsettled deliveries on a link that asked for that; raises Unmet if they come settled."""
     put(peer, address, *bodies)
     link, deliveries = received(peer, address, len(bodies), **{"snd_settle_mode": "unsettled", **fields})
     if any(delivery.settled for delivery in deliveries):
@@ -177,7 +177,7 @@ def large_delivery(peer: Peer, **fields: Any) -> tuple[Link, Delivery]:
 
 
 def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
-    """A link on which the receiver settles second; raises OutOfReach where the target does not offer that."""
+    """A link on which the receiver settles second; raises OutOfReach if the target does not offer that."""
     try:
         link = peer.attach(role, address, **{"rcv_settle_mode": "second", **fields})
     except Unmet as unmet:
@@ -189,7 +189,7 @@ def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
 
 
 def told_by_now(peer: Peer) -> None:
-    """A round trip of dispositions: what the target had to tell of deliveries before, in this session, has come."""
+    """A round trip of dispositions: what the target had to tell of deliveries before, in this session, has arrived."""
     put(peer, peer.node("told"), b"behind all others")
 
 

@@ -19,7 +19,7 @@ _OWN = {"sender": "target", "receiver": "source"}
 
 
 def suspend(peer: Peer, link: Link) -> None:
-    """Detach without closing; raises OutOfReach where the target does not keep the link."""
+    """Detach without closing; raises OutOfReach if the target does not keep the link."""
     terminus = owed(link.attached, "attach")[_OWN[link.role]]
     if terminus is not None and terminus.get("expiry_policy") == "link-detach":
         raise OutOfReach("the target's terminus expires with the detach", link.attached)
@@ -74,7 +74,7 @@ def is_incomplete(link: Link) -> bool:
 
 
 def nothing_received(deliveries: Iterable[Delivery]) -> dict[bytes, Any]:
-    """A map of these deliveries, of which no octet has come."""
+    """A map of these deliveries, of which no octet has arrived."""
     return {delivery.tag: NOTHING_RECEIVED for delivery in deliveries}
 
 

@@ -47,7 +47,7 @@ _CREDIT = 10
 def maps_are_compared(peer: Peer) -> Verdict:
     """The source resumes deliveries that both maps contain without an outcome, and applies reported outcomes."""
     peer, address, name, held = _suspended(peer, 3)
-    # One state for each way to go on: received leaves it open, accepted and released are outcomes that
+    # One state for each way to continue: received leaves it open, accepted and released are outcomes that
     # the source has not heard of.
     map = {**states(held[0].tag, state="received"), **states(held[1].tag)}
     map |= states(held[2].tag, state="released")
@@ -124,7 +124,7 @@ def incomplete_map_is_preferred(peer: Peer) -> Verdict:
 @case("attach.unsettled.null-key", covers=["performatives/attach/unsettled/null-keys"])
 def null_key_in_a_map(peer: Peer) -> Verdict:
     """The target rejects or tolerates an unsettled map with a null key."""
-    # A target that refuses every map on a new link says nothing about the key.
+    # A target that refuses every map on a new link reveals nothing about the key.
     legal = asked(peer.another(), SENDER, unsettled=states(b"tag"))[1]
     if legal.refusal is not None:
         raise OutOfReach(f"a map without null keys is refused, too: {legal.describe(peer.dialect)}", legal)
@@ -238,7 +238,7 @@ def new_deliveries_after_a_complete_map(peer: Peer) -> Verdict:
 
 
 def _suspended(peer: Peer, count: int) -> tuple[Peer, str, str, list[Delivery]]:
-    """A link with so many unsettled deliveries whose connection is gone: the next one, the names, the deliveries."""
+    """A link with this many unsettled deliveries whose connection is gone: the next one, the names, the deliveries."""
     name, address = peer.name("link"), filled(peer, count)
     link = peer.receiver(name=name, source={"address": address, **DURABLE})
     held = unsettled(peer, link, count)
@@ -246,7 +246,7 @@ def _suspended(peer: Peer, count: int) -> tuple[Peer, str, str, list[Delivery]]:
 
 
 def _resumed(peer: Peer, address: str, name: str, map: Any, **fields: Any) -> Link:
-    """The link resumed with that map and with credit; raises OutOfReach where the source holds nothing unsettled."""
+    """The link resumed with that map and with credit; raises OutOfReach if the source holds nothing unsettled."""
     source = {"address": address, **DURABLE}
     link = resuming(peer, RECEIVER, name=name, source=source, unsettled=Map(map), **fields)
     if not unsettled_of(link):
@@ -256,14 +256,14 @@ def _resumed(peer: Peer, address: str, name: str, map: Any, **fields: Any) -> Li
 
 
 def _tells_something(attach: FrameArrived) -> set[Any]:
-    """The tags in the target's map; raises OutOfReach where it says that there is nothing unsettled."""
+    """The tags in the target's map; raises OutOfReach if it says that there is nothing unsettled."""
     if not attach["unsettled"] and not attach["incomplete_unsettled"]:
         raise OutOfReach("the target has no unsettled delivery")
     return set(attach["unsettled"] or {})
 
 
 def _up_to_mark(peer: Peer, link: Link, address: str, *tags: bytes) -> None:
-    """Wait for a message that was put into the node behind all others, and for what is owed by tag."""
+    """Wait for a message that was put into the node after all others, and for what is due by tag."""
     fill(peer, address, MARK)
     peer.until(lambda: MARK in {d.body for d in link.inbox}, "a message sent after all others", link=link)
     # What is resumed was never in the node again, and need not come before what is.

@@ -77,7 +77,7 @@ def open_beyond_the_least_limits(peer: Peer) -> Verdict:
     """The target rejects or tolerates an open of more than 512 octets."""
     peer.greet()
     peer.send("open", properties=Map({Symbol("padding"): "x" * 600}))
-    # The limit binds the sender; a target that takes the frame does nobody harm, and is
+    # The limit binds the sender; a target that takes the frame does no one harm, and is
     # recorded (amqp-1.0 §2.4.1).
     return borne(peer, reaction_to_open(peer))
 

@@ -1,4 +1,4 @@
-"""Closing a connection (amqp-1.0 §2.4.3, §2.4.4): by whom, on which channel, what comes behind, half-closed streams."""
+"""Closing a connection (amqp-1.0 §2.4.3, §2.4.4): by whom, on which channel, what follows, half-closed streams."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def close_behind_open(peer: Peer) -> Verdict:
     peer.expect_header("amqp")
     peer.expect("open")
     closed = peer.expect("close")
-    # A target that has not heard the close ends the connection later, and says why: it was idle.
+    # A target that has not received the close ends the connection later, and says why: it was idle.
     answers = equals(peer, closed.condition, None, "condition")
     return worst(
         (equals(peer, closed.wire_channel, 0, "channel"), answers, _close_of_a_bad_open(peer.another()))
@@ -145,7 +145,7 @@ def both_close_at_once(peer: Peer) -> Verdict:
     peer.begin()
     peer.polite = False
     peer.claim("one close from the target, and nothing after it")
-    # A transfer without a session is the error. The close behind it is under way when the target's close
+    # A transfer without a session is the error. The close after it is under way when the target's close
     # goes out, and so crosses it.
     peer.send_octets(plain_frame(peer, "transfer", min(peer.channel_max, 1)) + peer.frame("close"))
     peer.expect("close", within_s=peer.context.patience.ending_s)
@@ -163,7 +163,7 @@ def both_close_at_once(peer: Peer) -> Verdict:
 
 
 def _answered_later(peer: Peer) -> Arrival:
-    """How the stream ends when the close for an error is answered once it has come."""
+    """How the stream ends when the close for an error is answered once it has arrived."""
     other = closing(peer)
     other.send("close")
     return other.expect_end(peer.context.patience.ending_s)

@@ -133,13 +133,13 @@ def timeout_of_a_millisecond(peer: Peer) -> Verdict:
     peer.send("open", idle_time_out=1)
     peer.claim("close with an error, or frames")
     heard = listen(peer, peer.patience_s / 2)
-    # A busy target may open late: frames that are owed are waited for as long as any answer.
+    # A busy target may open late: frames that are due are waited for as long as any answer.
     if len(heard) <= _OPEN_AND_ANOTHER and not peer.is_over() and peer.ended is None:
         heard += listen(peer, peer.patience_s)
     if peer.is_over() or peer.ended is not None:
         reaction = Reaction(tuple(arrival for _, arrival in heard), *refusal_of(a for _, a in heard))
         return judge_reaction(peer, reaction)
-    # More than open and one frame behind it: the target does keep up a pace.
+    # More than open and one frame after it: the target does keep up a pace.
     if len(heard) > _OPEN_AND_ANOTHER:
         return observed_either_way(peer, "frames keep coming")
     return holds(peer, False, "neither a close nor frames")
@@ -267,7 +267,7 @@ def flows_keep_alive(peer: Peer) -> Verdict:
 
 
 def _silent(peer: Peer) -> float:
-    """An open connection that says nothing from here on; gives the target's idle timeout."""
+    """An open connection that says nothing from here on; returns the target's idle timeout."""
     peer.open_connection()
     idle_s = own_idle_s(peer)
     peer.keeps_alive = False

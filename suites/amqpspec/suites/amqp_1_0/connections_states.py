@@ -1,7 +1,7 @@
-"""The states of a connection (amqp-1.0 §2.4.6, §2.4.7): what comes too early, twice, or behind a close.
+"""The states of a connection (amqp-1.0 §2.4.6, §2.4.7): what arrives too early, twice, or after a close.
 
 Where the target stands when it comes: START (no header), HDR_EXCH (headers out, no open), OPENED, CLOSE_SENT and
-DISCARDING (its close is out), CLOSE_RCVD (the other close has come), END. The pipelined states are with opening.
+DISCARDING (its close is out), CLOSE_RCVD (the other close has arrived), END. The pipelined states are with opening.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def close_before_the_answers(peer: Peer) -> Verdict:
     peer.claim("open first, close on channel 0 last")
     # OC_PIPE: header, open and close go out before any answer; CLOSE_PIPE: the headers are exchanged,
     # open and close still wait for theirs.
-    # Several times: where another process writes what comes behind the close, it does not always come too late.
+    # Several times: where another process writes what arrives after the close, it does not always come too late.
     ways = (False, True) * _PIPELINED
     return until_failure(_pipelined_close(peer.another(), greet_first) for greet_first in ways)
 
@@ -209,7 +209,7 @@ def connections_that_stand(peer: Peer) -> Verdict:
 
 
 def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
-    """Open, begin and close in one write, with the header or behind its answer."""
+    """Open, begin and close in one write, with the header or after its answer."""
     if greet_first:
         peer.greet()
     else:
@@ -230,7 +230,7 @@ def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
 
 
 def _silence(peer: Peer, other: Peer) -> Verdict:
-    """Nothing comes on the other connection, before and behind the close that is sent now."""
+    """Nothing comes on the other connection, before and after the close that is sent now."""
     arrival = other.expect_end(other.context.patience.quiet_s)
     other.send("close")
     if not isinstance(arrival, Ended | Garbled):

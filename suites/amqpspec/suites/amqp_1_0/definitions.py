@@ -198,7 +198,7 @@ def range_that_wraps(peer: Peer) -> Verdict:
     if any(outgoing.settled_by_target for outgoing in sent):
         raise OutOfReach("the target settles before the sender in mode second")
     peer.claim("all four settled: each tag is free for another delivery")
-    # first is greater than last as a plain number, and three behind it as a serial one.
+    # first is greater than last as a plain number, and three after it as a serial one.
     peer.disposition(sent[0], sent[-1], role="sender", state=None)
     again = [peer.transfer(link, b"again", delivery_tag=outgoing.tag) for outgoing in sent]
     return equals(peer, [peer.outcome(o).outcome for o in again], ["accepted"] * 4, "outcomes")
@@ -231,7 +231,7 @@ def errors_of_the_target(peer: Peer) -> Verdict:
     # A size of 4: the surest way to make a target close.
     peer.send_frame(b"\x00", size=4)
     seen = peer.arrival("close")
-    # What cannot go on in the session may cost the connection: that close is one for an error, too.
+    # What cannot continue in the session may cost the connection: that close is one for an error, too.
     said = (ended.session().ended_by, ended.closed_by, peer.closed_by)
     found = [frame for frame in said if frame is not None]
     if not found:
@@ -310,7 +310,7 @@ def _opened_with_limit(peer: Peer, octets: int) -> Verdict:
 
 
 def _opened(peer: Peer, **fields: Any) -> Verdict:
-    """An open that the target may refuse; where it answers, a session shows that it goes on."""
+    """An open that the target may refuse; where it answers, a session shows that it continues."""
     peer.greet()
     peer.send("open", **fields)
     with suppress(Unmet):
@@ -337,7 +337,7 @@ def _agreed(peer: Peer, address: str, reported: int | None) -> Verdict:
 
 
 def _frame_of(peer: Peer, octets: int) -> Verdict:
-    """A transfer in a frame of so many octets is taken."""
+    """A transfer in a frame of this many octets is taken."""
     link = peer.sender()
     peer.credit_for(link)
     head = len(peer.exact("transfer", handle=link.handle, delivery_id=0, delivery_tag=bytes(4),

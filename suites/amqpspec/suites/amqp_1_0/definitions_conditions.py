@@ -209,7 +209,7 @@ def begin_of_what_has_begun(peer: Peer) -> Verdict:
 def octets_that_are_no_frame(peer: Peer) -> Verdict:
     """The target rejects octets that contain no valid frame header with framing-error."""
     peer.open_connection()
-    # A size of 5, and octets behind it in which no header could be found again.
+    # A size of 5, and octets after it in which no header could be found again.
     peer.send_octets(bytes(3) + b"\x05" + bytes(range(60)))
     return rejects_violation(peer, barrier=False)
 

@@ -157,7 +157,7 @@ def outcomes_behind_the_detach(peer: Peer) -> Verdict:
     _suspend(peer, link)
     peer.claim("the released message available again, the accepted ones not")
     peer.disposition(first)
-    # The released one between two accepted ones: a target that takes them as a range is found out.
+    # The released one between two accepted ones: a target that takes them as a range is detected.
     peer.disposition(second, state="released")
     peer.disposition(third)
     return equals(peer, _left(peer, address, 1), [b"2"], "messages")

@@ -99,7 +99,7 @@ def credit_used_up_at_once(peer: Peer) -> Verdict:
 
 
 def _jumped(peer: Peer, told: int) -> Verdict:
-    """Messages on two sessions, then another number in a flow of the first: what both count, and what comes next."""
+    """Messages on two sessions, then another number in a flow of the first: what both count, and what follows."""
     session = _counted(peer, 0)
     _counted(peer, 1)
     peer.claim(f"next-incoming-id {told} after the flow, and one more after a transfer")
@@ -134,7 +134,7 @@ def _in_pieces(peer: Peer, link: Link, *octets: bytes) -> Outgoing:
 def _unsettling(peer: Peer, addresses: list[str]) -> list[Link]:
     """Links on which the target holds deliveries unsettled until the sender settles, where it offers that."""
     mode: dict[str, Any] = {"rcv_settle_mode": "second"}
-    # On a connection of its own: a target that has no such mode may end the session for it.
+    # On a separate connection: a target that has no such mode may end the session for it.
     other = peer.another()
     with suppress(OutOfReach):
         in_mode_second(other, "sender", addresses[0])

@@ -118,7 +118,7 @@ def first_connection_is_replaced(peer: Peer) -> Verdict:
 
 
 def _nowhere(peer: Peer) -> tuple[str, str]:
-    """An address that names nothing, and what an attach to it meets; raises OutOfReach where there is none."""
+    """An address that names nothing, and what an attach to it meets; raises OutOfReach if there is none."""
     announced(peer)
     other = peer.another()
     link, reaction = refused_attach(other, "sender")

@@ -369,7 +369,7 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
 
 
 def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
-    """The target's state of a link, where it answers; raises Unmet where link or session are over."""
+    """The target's state of a link, where it answers; raises Unmet if link or session are over."""
     before = link.flow
     peer.flow(link=link, echo=True, **fields)
     with suppress(Unmet):

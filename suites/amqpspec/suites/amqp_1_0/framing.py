@@ -79,7 +79,7 @@ def offsets_into_the_header(peer: Peer) -> Verdict:
 @case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
 def offsets_behind_the_frame(peer: Peer) -> Verdict:
     """The target rejects a data offset beyond the end of the frame: it leaves no room for a body."""
-    # Behind the frame by one word, with a body and without one; then as far as an octet can say.
+    # After the frame by one word, with a body and without one; then as far as an octet can say.
     frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
     return until_failure(
         about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for body, doff in frames
@@ -106,7 +106,7 @@ def next_frame_stands_behind(peer: Peer) -> Verdict:
 def bodies_behind_an_offset(peer: Peer) -> Verdict:
     """The target finds the body at the data offset."""
     peer.claim("a begin with a data offset of 3, 4 and 63 words is answered")
-    # One word of extended header, two, and 61; each begin has a connection of its own.
+    # One word of extended header, two, and 61; each begin has a separate connection.
     for doff in (3, 4, 63):
         other = peer.another()
         other.open_connection()

@@ -97,7 +97,7 @@ def more_than_a_target_has(peer: Peer) -> Verdict:
     """A target that lacks part of what a source asks for creates a source with less, or rejects the link."""
     address = peer.node()
     capabilities = (_UNHEARD_OF,)
-    # A filter and a capability that nobody knows, and a source that lives for ever.
+    # A filter and a capability that no one knows, and a source that lives forever.
     source = {"address": address, "filter": _FILTER, "capabilities": capabilities, **DURABLE}
     link, reaction = asked(peer, RECEIVER, source=source)
     if reaction.refusal is not None or link.refused:

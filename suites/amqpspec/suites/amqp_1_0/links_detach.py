@@ -144,7 +144,7 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
     stray = peer.pending("detach")
     if stray:
         return holds(peer, False, f"a second {stray[0].describe(peer.dialect)}", seen=stray[0])
-    # A delivery-count far from the old one: a target that goes on with the old endpoint counts
+    # A delivery-count far from the old one: a target that continues with the old endpoint counts
     # credit from the wrong number.
     again = peer.sender(address, name=name, unsettled={}, initial_delivery_count=_LATER_COUNT)
     return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
@@ -346,7 +346,7 @@ def dispositions_behind_a_close(peer: Peer) -> Verdict:
 
 
 def _crossed(peer: Peer) -> Link:
-    """A link that fails while its closing detach is under way; raises OutOfReach where the target closes it."""
+    """A link that fails while its closing detach is under way; raises OutOfReach if the target closes it."""
     failed_open(once := peer.another(), once.sender())  # whether a failing link is closed
     peer.polite = False
     link = peer.sender()
@@ -360,7 +360,7 @@ def _crossed(peer: Peer) -> Link:
 
 
 def _detached_open(peer: Peer, link: Link) -> None:
-    """Detach a link whose source is to stay; raises OutOfReach where it goes."""
+    """Detach a link whose source is to stay; raises OutOfReach if it goes."""
     source = own_terminus(link)
     policy = str(source.get("expiry_policy")) if source is not None else "link-detach"
     if policy == "link-detach":

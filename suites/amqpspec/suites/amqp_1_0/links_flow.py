@@ -16,7 +16,7 @@ from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._links import RECEIVER, arrived, bodies, exactly, fill, filled
 
-# Zero, any number, below the sign bit, all bits; the sign bit alone is neither ahead of zero nor behind it (RFC 1982).
+# Zero, any number, below the sign bit, all bits; the sign bit alone is neither ahead of zero nor after it (RFC 1982).
 _INITIAL_COUNTS = (0, 12345, (1 << 31) - 1, (1 << 32) - 1)
 _BURST = 2500
 _WIDE = 100
@@ -100,7 +100,7 @@ def credit_without_delivery_count(peer: Peer) -> Verdict:
     verdict = exactly(peer, 3, link)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    # Behind the three: for the target, a flow that was on its way when they went out.
+    # After the three: for the target, a flow that was on its way when they went out.
     peer.credit(link, 5, delivery_count=OMIT)
     verdict = exactly(peer, 5, link)
     if verdict.outcome is not Outcome.PASS:
@@ -131,7 +131,7 @@ def message_after_available_zero(peer: Peer) -> Verdict:
     try:
         arrived(peer, link, 1)
     except Unmet as silence:
-        # amqp-1.0 §2.6.7: available is a hint, nothing is owed by it.
+        # amqp-1.0 §2.6.7: available is a hint, nothing is due by it.
         way = f"available {reported}, then no message"
         return observed_either_way(peer, way, silence.seen, f"available {reported}, then {silence.observed}")
     return observed_either_way(peer, f"available {reported}, then the message")
@@ -227,7 +227,7 @@ def more_than_there_is_credit_for(peer: Peer) -> Verdict:
     return borne(peer, peer.reaction(link=link))
 
 
-# --- where the count begins, and how it goes on
+# --- where the count begins, and how it continues
 
 
 @case("links.flow.delivery-count.wraps", covers=["links/flow/delivery-count-wraps"])
@@ -352,7 +352,7 @@ def _drained(peer: Peer, link: Link, credit: int) -> FrameArrived:
 
 
 def _credit_gone(peer: Peer, link: Link, before: FrameArrived | None) -> FrameArrived:
-    """The target's flow behind another one that tells that all credit is gone."""
+    """The target's flow after another one that tells that all credit is gone."""
 
     def done() -> bool:
         flow = link.flow
@@ -371,7 +371,7 @@ def _reported(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
 
 
 def _counted_from(peer: Peer, count: int) -> Verdict:
-    """A message over a link of its own that begins to count there."""
+    """A message over a separate link that begins to count there."""
     other = peer.another()
     # Getting credit is a prerequisite again on each new connection.
     other.claimed = ""

@@ -161,7 +161,7 @@ def _unsettled(peer: Peer, link: Link) -> Delivery:
 
 
 def _counted(peer: Peer, state: Any, wanted: list[int]) -> Verdict:
-    """The delivery-counts of a message that comes back in a state again and again, and of one beside it."""
+    """The delivery-counts of a message that returns in a state again and again, and of one beside it."""
     address, beside = filled(peer, 1), filled(peer, 1)
     link, other = peer.receiver(address, credit=_CREDIT), peer.receiver(beside, credit=_CREDIT)
     peer.claim(f"delivery-counts {wanted}, and 0 of another message")
@@ -176,7 +176,7 @@ def _counted(peer: Peer, state: Any, wanted: list[int]) -> Verdict:
 
 
 def _count(delivery: Delivery) -> int:
-    """The delivery-count in a message's header, which is 0 where it is left out (amqp-1.0 §3.2.1)."""
+    """The delivery-count in a message's header, which is 0 if it is left out (amqp-1.0 §3.2.1)."""
     header = delivery.message.header
     return 0 if header is None else header["delivery_count"] or 0
 

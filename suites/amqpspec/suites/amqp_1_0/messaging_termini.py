@@ -1,6 +1,6 @@
 """How long a source exists, and what happens to its messages (amqp-1.0 §3.5.3, §3.5.6): expiry policies, timeouts.
 
-Each case has two links with an unsettled delivery each, one whose time is over and one that goes on.
+Each case has two links with an unsettled delivery each, one whose time is over and one that continues.
 """
 
 from __future__ import annotations

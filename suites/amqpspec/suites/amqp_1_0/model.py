@@ -29,7 +29,7 @@ from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 _SELECTOR = Symbol("apache.org:selector-filter:string")
 _MESSAGES = 5
 _LINKS = 10
-# One below and one behind the nine, 0x10 to 0x18; an outcome, a frame of SASL, one that no single octet can hold.
+# One below and one after the nine, 0x10 to 0x18; an outcome, a frame of SASL, one that no single octet can hold.
 _NO_PERFORMATIVES = (0x0F, 0x19, 0x24, 0x41, 0x53535353)
 
 
@@ -109,7 +109,7 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
     if (own_terminus(link) or {}).get("expiry_policy") != "never":
         raise OutOfReach("the target's terminus expires")
     tag = unsettled(peer, link, 1)[0].tag
-    # Without close: the terminus has to survive what nobody announced.
+    # Without close: the terminus has to survive what no one announced.
     peer.hang_up()
     other = peer.another(container_id=peer.container_id)
     peer.claim("the terminus, with the delivery in its unsettled map")
@@ -145,7 +145,7 @@ def _attached(peer: Peer, role: str, nodes: list[str], credit: int = 0) -> list[
 
 
 def _disorder(peer: Peer) -> str:
-    """What is wrong with the order of the target's frames on each channel; empty where nothing is."""
+    """What is wrong with the order of the target's frames on each channel; empty if nothing is."""
     handles: dict[int, set[int]] = {}
     ids: dict[int, int] = {}
     for frame in frames_of(peer):

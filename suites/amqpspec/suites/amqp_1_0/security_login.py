@@ -1,4 +1,4 @@
-"""Logging in (amqp-1.0 §5.3.3): mechanisms chosen, PLAIN, SCRAM, outcomes, and the AMQP header behind them."""
+"""Logging in (amqp-1.0 §5.3.3): mechanisms chosen, PLAIN, SCRAM, outcomes, and the AMQP header after them."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def _asked(peer: Peer, response: bytes | None) -> Verdict:
 
 
 def _refused(peer: Peer) -> Arrival:
-    """What a wrong password is answered by; raises Unmet where it lets in."""
+    """What a wrong password is answered by; raises Unmet if it lets in."""
     offers(peer, "PLAIN")
     peer.send_octets(init(peer, plain(peer, password="not-" + peer.login.password)))
     arrival = answer(peer)
@@ -270,6 +270,6 @@ def _refused(peer: Peer) -> Arrival:
 
 
 def _password_of_another(peer: Peer) -> str:
-    """The password of another user, one that is none where the run knows no other."""
+    """The password of another user, one that is none if the run knows no other."""
     others = (login.password for login in peer.context.logins.values())
     return next((word for word in others if word != peer.login.password), "not-" + peer.login.password)

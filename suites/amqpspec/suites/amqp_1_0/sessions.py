@@ -207,7 +207,7 @@ def begin_right_behind_end(peer: Peer) -> Verdict:
             peer.begin()
             peer.end()
         except Unmet as unmet:
-            # At which of them is chance where the target frees the channel behind its answer.
+            # At which of them is chance where the target frees the channel after its answer.
             what = "begin after end" if number else "the first session"
             return holds(peer, False, f"no answer to {what}: {unmet.observed}", seen=unmet.seen)
     peer.barrier(1)
@@ -218,7 +218,7 @@ def begin_right_behind_end(peer: Peer) -> Verdict:
 def ends_that_cross(peer: Peer) -> Verdict:
     """An end that crosses the target's end for an error answers it: no other end follows, the channel is free."""
     peer.begin()
-    # In one write: the target fails the session and finds the other end behind it, as if they had crossed.
+    # In one write: the target fails the session and finds the other end after it, as if they had crossed.
     peer.send_octets(breach_octets(peer) + peer.frame("end"))
     try:
         end = peer.expect("end")

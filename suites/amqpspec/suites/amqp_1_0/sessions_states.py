@@ -175,7 +175,7 @@ def _said_behind_end(peer: Peer, octets: bytes) -> Verdict:
 
 
 def _no_effect(peer: Peer, reaction: Reaction) -> Verdict:
-    """Refused, or passed over: nothing of a session comes that nobody began."""
+    """Refused, or passed over: nothing of a session comes that no one began."""
     kept = peer.take(lambda a: a.channel is None and a.name not in ("empty", "close", "open"))
     seen = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name not in ("close", "end")]
     # begin answers the barrier, where that is a session.
@@ -184,7 +184,7 @@ def _no_effect(peer: Peer, reaction: Reaction) -> Verdict:
 
 
 def _ended_in_mid_stream(peer: Peer) -> int:
-    """End a session in one write with credit for many messages; gives the channel that the target had for it."""
+    """End a session in one write with credit for many messages; returns the channel that the target had for it."""
     link = peer.receiver(filled(peer, 20))
     channel = link.session.remote_channel
     # Credit and end in one write: the target is sending when it reads end.

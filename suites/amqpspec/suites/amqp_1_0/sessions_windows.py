@@ -15,7 +15,7 @@ from amqpspec.suites.amqp_1_0._sessions import begun_and_attached, state_of, tra
 from amqpspec.wire.amqp_1_0.message import encode_message
 
 # Zero, one, below the sign bit, all bits: where arithmetic goes wrong. Not the sign bit alone: it is neither ahead of
-# zero nor behind it (RFC 1982), so that a target may take it for either.
+# zero nor after it (RFC 1982), so that a target may take it for either.
 _INITIAL_IDS = (0, 1, (1 << 31) - 1, (1 << 32) - 1)
 _JUST_BEFORE_ZERO = (1 << 32) - 2
 
@@ -103,7 +103,7 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
     verdict = exactly(peer, 5, link)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    # Behind the five: for the target, a flow that was on its way when they went out.
+    # After the five: for the target, a flow that was on its way when they went out.
     peer.flow(next_incoming_id=OMIT, incoming_window=7)
     return exactly(peer, 7, link)
 
@@ -187,7 +187,7 @@ def _receiver(peer: Peer, messages: int, incoming_window: int) -> Link:
 
 
 def _step_by_step(peer: Peer, link: Link, *steps: tuple[int, dict[str, int]]) -> Verdict:
-    """Flows with windows, from some transfers ``behind`` where that is said; then so many transfers in all."""
+    """Flows with windows, from some transfers ``behind`` where that is said; then this many transfers in all."""
     verdict = holds(peer, True, "no step")
     for count, window in steps:
         if window:

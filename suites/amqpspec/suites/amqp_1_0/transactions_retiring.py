@@ -128,7 +128,7 @@ def control_link_of_two_transactions_is_closed(peer: Peer) -> Verdict:
 
 
 def _received(peer: Peer, address: str, count: int, default: str = "") -> list[Delivery]:
-    """So many unsettled deliveries; with a default outcome that the target's attach repeats, else OutOfReach."""
+    """This many unsettled deliveries; with a default outcome that the target's attach repeats, else OutOfReach."""
     source: dict[str, Any] = {"address": address}
     if default:
         source |= {"default_outcome": encode_composite(default), "outcomes": _OUTCOMES}

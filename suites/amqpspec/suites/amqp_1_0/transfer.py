@@ -336,7 +336,7 @@ def _continued(peer: Peer, key: str) -> Verdict:
 
 
 def _continued_as(peer: Peer, change: Any) -> Verdict:
-    """A delivery behind another one, whose second and last transfer contradicts its first."""
+    """A delivery after another one, whose second and last transfer contradicts its first."""
     link = sender(peer, peer.node())
     # An earlier delivery, so that an id one lower is one that has been used.
     peer.outcome(peer.transfer(link, b"an earlier one"))

@@ -109,7 +109,7 @@ def tag_of_what_comes_again(peer: Peer) -> Verdict:
 @case("transfers.delivery-tag.used-again", covers=["transfers/delivery-tag/unique"])
 def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
     """The target rejects or tolerates a second delivery with the tag of one that it holds unsettled."""
-    # Mode second: the target has told an outcome, and still holds the delivery unsettled.
+    # Mode second: the target has reported an outcome, and still holds the delivery unsettled.
     link = in_mode_second(peer, "sender", peer.node())
     first = peer.outcome(peer.transfer(link, b"first"))
     if first.settled_by_target:
@@ -124,7 +124,7 @@ def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
 @case("transfers.states.non-terminal", covers=["transfers/states/non-terminal"])
 def received_is_no_outcome(peer: Peer) -> Verdict:
     """A non-terminal state settles nothing; the outcome follows it."""
-    # More than once: where the target settles behind its back, the outcome may overtake that now and then.
+    # More than once: where the target settles behind its back, the outcome may overtake that sometimes.
     nodes = [peer.node() for _ in range(_ROUNDS)]
     rounds = [(node, *unsettled(peer, node, b"accept", b"release")) for node in nodes]
     peer.claim("no reaction to received; then one message removed, and one available again")

@@ -41,7 +41,7 @@ from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
 _NEEDS = ("resume",)
 _UNKNOWN = b"nobody knows it"
-# More credit than anything is owed for: what should not come could.
+# More credit than anything is due for: what should not come could.
 _SEVERAL = 10
 
 # --- 2.6.13: what each side holds

@@ -62,7 +62,7 @@ def supported_version_is_answered_alike(peer: Peer) -> Verdict:
 @case("version.data-matches-header", covers=["version/data-matches-header"])
 def other_protocol_behind_the_header(peer: Peer) -> Verdict:
     """The target rejects an AMQP 0-9-1 frame after a 1.0 header."""
-    # Behind a header of 1.0, the same octets announce a frame of 16 MiB with a data offset of zero.
+    # After a header of 1.0, the same octets announce a frame of 16 MiB with a data offset of zero.
     peer.greet()
     peer.send_octets(_METHOD_FRAME)
     return rejects_violation(peer, barrier=False)
@@ -179,7 +179,7 @@ def _serves(peer: Peer, named: bytes) -> Verdict:
 
 
 def _answered_by_version(peer: Peer, major: int, minor: int, revision: int) -> Verdict:
-    """On a connection of its own, a version of the layer that the target wants first."""
+    """On a separate connection, a version of the layer that the target wants first."""
     return _answered_by(peer.another(), first_header(peer, major, minor, revision))
 
 

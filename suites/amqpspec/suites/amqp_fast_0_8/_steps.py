@@ -12,7 +12,7 @@ from amqpspec.peer.amqp_fast_0_8.peer import TOPIC, Peer
 from amqpspec.peer.context import OutOfReach
 
 NOWHERE = 0x0777
-"""A handle, or a channel, that nobody opened; its octets are equal, so that no swap makes it another."""
+"""A handle, or a channel, that no one opened; its octets are equal, so that no swap makes it another."""
 LEAST_FRAME_MAX = 1024
 
 
@@ -27,7 +27,7 @@ def topic(peer: Peer) -> str:
 
 
 def with_frame_max(peer: Peer, octets: int) -> None:
-    """Raises OutOfReach where the target does not take frames of so many octets."""
+    """Raises OutOfReach if the target does not take frames of this many octets."""
     if peer.frame_max_octets < octets:
         raise OutOfReach(f"FRAME_MAX is {peer.frame_max_octets}, the case needs {octets}")
 

@@ -23,7 +23,7 @@ def hash_of(body: bytes) -> str:
 
 
 def restartable(peer: Peer) -> str:
-    """Channel 1 is restartable, with handle 1 on it; gives the name of a queue. Fragments have 1024 octets."""
+    """Channel 1 is restartable, with handle 1 on it; returns the name of a queue. Fragments have 1024 octets."""
     if not peer.is_open:
         peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     peer.open_channel(1, restartable=True)
@@ -37,7 +37,7 @@ def head_of(body: bytes, **fields: Any) -> bytes:
 
 
 def prepare(peer: Peer, head: bytes, first: bytes = b"", handle: int = 1, hash: str = "") -> CommandArrived:
-    """Send PREPARE; gives READY. Raises Unmet."""
+    """Send PREPARE; returns READY. Raises Unmet."""
     peer.send("handle.prepare", handle_id=handle, fragment=head + first, content_hash=hash)
     return peer.expect("handle.ready", handle=handle)
 
@@ -55,7 +55,7 @@ def send_rest(
 
 
 def upload(peer: Peer, name: str, body: bytes, handle: int = 1, hash: str = "", **head: Any) -> int:
-    """A whole restartable upload; gives what READY said. Raises Unmet."""
+    """A whole restartable upload; returns what READY said. Raises Unmet."""
     size = int(prepare(peer, head_of(body, **head), body[:500], handle, hash)["message_size"])
     send_rest(peer, name, body[size:], handle)
     return size

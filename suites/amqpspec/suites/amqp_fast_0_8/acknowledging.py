@@ -10,7 +10,7 @@ from amqpspec.run.verdict import Verdict
 
 
 def _delivered(peer: Peer, count: int) -> tuple[str, list[MessageArrived]]:
-    """A queue with so many messages, all of them delivered on channel 2; gives its name, and the messages."""
+    """A queue with this many messages, all of them delivered on channel 2; returns its name, and the messages."""
     peer.open_channel(1)
     peer.open_channel(2)
     name = peer.queue(1)

@@ -12,7 +12,7 @@ _MANY = 50
 
 
 def _filled(peer: Peer, count: int) -> str:
-    """A queue with so many messages, whose bodies are their places; gives its name."""
+    """A queue with this many messages, whose bodies are their places; returns its name."""
     peer.open_handle(1)
     name = peer.queue()
     peer.publish_all(name, [b"%d" % n for n in range(count)], 1)
@@ -111,14 +111,14 @@ def query_with_zero_lists_all(peer: Peer) -> Verdict:
 
 
 def _delivered(peer: Peer, name: str, channel: int, count: int) -> int:
-    """Let a handle and a channel of a number have so many messages; gives the number of the last."""
+    """Let a handle and a channel of a number have this many messages; returns the number of the last."""
     peer.open_channel(channel)
     peer.reader(name, channel, channel, prefetch=count)
     return peer.deliveries(count, channel)[-1].number
 
 
 def _acknowledged(peer: Peer, name: str, channel: int, count: int) -> None:
-    """Take so many messages out; what follows them stays, or comes back."""
+    """Take this many messages out; what follows them stays, or returns."""
     last = _delivered(peer, name, channel, count)
     peer.call("handle.flow", handle_id=channel, flow_pause=True)
     peer.ack(last, channel)
@@ -129,7 +129,7 @@ def _acknowledged(peer: Peer, name: str, channel: int, count: int) -> None:
 def the_syntax_of_a_list(peer: Peer) -> Verdict:
     """The list is ASCII: ascending numbers and hyphenated ranges, with single spaces and without missing numbers."""
     name = _filled(peer, 9)
-    # Messages 0 to 2 and 4 are delivered and come back; 3 and 5 to 7 are acknowledged: gaps of one and of three.
+    # Messages 0 to 2 and 4 are delivered and return; 3 and 5 to 7 are acknowledged: gaps of one and of three.
     _delivered(peer, name, 2, 3)
     _acknowledged(peer, name, 3, 1)
     _delivered(peer, name, 4, 1)

@@ -85,7 +85,7 @@ def a_paused_readers_messages_go_to_others(peer: Peer) -> Verdict:
 
 
 def _one_delivered(peer: Peer) -> tuple[str, list[int]]:
-    """Handle 2 has received two messages of a queue; gives its name, and their numbers."""
+    """Handle 2 has received two messages of a queue; returns its name, and their numbers."""
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)

@@ -16,7 +16,7 @@ from amqpspec.wire.amqp_fast_0_8.message import encode_message
 _ESCAPE = 0xFFFF
 _PING = 14
 _QUERY_OCTETS = 11
-"""A QUERY with nothing in it: handle, number, and three empty strings, of which one is long, behind its code."""
+"""A QUERY with nothing in it: handle, number, and three empty strings, of which one is long, after its code."""
 
 
 def _query(peer: Peer, name: str, size: int, escaped: bool | None = None) -> None:

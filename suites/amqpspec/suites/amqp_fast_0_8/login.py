@@ -17,7 +17,7 @@ _PAUSE_S = 1.0
 
 
 def _refuses(peer: Peer, *responses: tuple[str, Any]) -> Verdict:
-    """Each RESPONSE, on a connection of its own, is refused; all pauses run at once."""
+    """Each RESPONSE, on a separate connection, is refused; all pauses run at once."""
     lines = [peer.another() for _ in responses]
     for line, (mechanism, fields) in zip(lines, responses, strict=True):
         line.greet()
@@ -78,7 +78,7 @@ def a_login_that_is_right(peer: Peer) -> Verdict:
 
 
 def _response_of(peer: Peer, octets: int) -> bytes:
-    """A RESPONSE whose frame has so many octets behind its size, by a field that nobody asked for."""
+    """A RESPONSE whose frame has this many octets after its size, by a field that no one asked for."""
     short = peer.octets(
         "connection.response", mechanism="PLAIN", responses={**peer.credentials(), "PAD": b""}
     )

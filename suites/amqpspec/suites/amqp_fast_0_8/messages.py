@@ -18,7 +18,7 @@ _FAR_FUTURE = (1 << 32) - 2
 
 
 def _read(peer: Peer, **tuning: int) -> str:
-    """Handle 1 sends, handle 2 reads; gives the name of the queue."""
+    """Handle 1 sends, handle 2 reads; returns the name of the queue."""
     peer.open_connection(**tuning)
     peer.open_channel()
     peer.open_handle(1)
@@ -101,7 +101,7 @@ def fragment_size_is_exact(peer: Peer) -> Verdict:
     peer.open_handle(1)
     name = topic(peer)
     message = encode_message(b"x")
-    # Behind the size, four octets: a frame of two octets that does not end in CE.
+    # After the size, four octets: a frame of two octets that does not end in CE.
     sent = peer.octets(
         "handle.send",
         service_type=TOPIC,

@@ -10,7 +10,7 @@ from amqpspec.suites.amqp_fast_0_8._steps import subscribe, topic
 
 
 def _transacted(peer: Peer) -> str:
-    """Channel 1 is plain, channel 2 transacted, each with a handle of its number; gives the name of a queue."""
+    """Channel 1 is plain, channel 2 transacted, each with a handle of its number; returns the name of a queue."""
     peer.open_channel(1)
     peer.open_channel(2, transacted=True)
     peer.open_handle(1, 1)

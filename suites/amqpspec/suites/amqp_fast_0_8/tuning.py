@@ -16,9 +16,9 @@ _MANY = 300
 """More channels, handles or messages of a transaction than this are not opened to find a limit."""
 _INTERVAL_S = 1
 _INTERVALS = 1.8
-"""A heartbeat that is due comes within so many intervals, on a machine that is busy as well."""
+"""A heartbeat that is due comes within this many intervals, on a machine that is busy as well."""
 _LONG_S = 11.0
-"""Longer than servers usually give to a login: a clock that runs on behind OPEN is noticed."""
+"""Longer than servers usually give to a login: a clock that runs on after OPEN is noticed."""
 
 
 @case("changes.tune-any-number", covers=["changes/tune-any-number", "connection/tune/exchange"])
@@ -64,7 +64,7 @@ def the_dictionary_of_the_target(peer: Peer) -> Verdict:
 
 
 def _ask_to_open(peer: Peer) -> None:
-    """Send OPEN behind what should be refused: a target that goes on confirms it."""
+    """Send OPEN after what should be refused: a target that continues confirms it."""
     path, name = peer.login.vhost, peer.client_name
     peer.send("connection.open", virtual_path=path, client_name=name, confirm_tag=peer.fresh_tag())
 

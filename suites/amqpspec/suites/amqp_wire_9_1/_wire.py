@@ -20,7 +20,7 @@ UNDEFINED_FRAME_TYPE = 42
 UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
 """Around and beyond the eight types that are defined."""
 NO_TEST_CLASS = "the server does not have the class test"
-# 503 and 540, the codes that fit a class nobody has; 0x00FF is one that the standard keeps and never defined.
+# 503 and 540, the codes that fit a class no one has; 0x00FF is one that the standard keeps and never defined.
 _WITHOUT_CLASS, _UNDEFINED_CLASS = (503, 540), 0x00FF
 
 
@@ -34,12 +34,12 @@ def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: i
 
 def question(peer: Peer, channel: int = 1) -> bytes:
     """A method frame that a server answers at once; its payload ends in zero octets."""
-    # Ending in zeros matters to cases that shift the end octet: what stands in its place is never 0xCE.
+    # Ending in zeros matters to cases that shift the end octet: what is in its place is never 0xCE.
     return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
 
 
 def answered(peer: Peer, channel: int = 1) -> MethodArrived:
-    """The answer to ``question``; raises Unmet where there is none."""
+    """The answer to ``question``; raises Unmet if there is none."""
     return peer.expect("exchange.declare-ok", channel=channel)
 
 
@@ -60,10 +60,10 @@ def open_with_small_frames(peer: Peer) -> Peer:
 
 
 def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
-    """The answer to a method of class ``test``; None where the server does not have the class.
+    """The answer to a method of class ``test``; None if the server does not have the class.
 
     The class is part of the functional layer, of which the draft does not speak: a server may do without it. It says so
-    by a reply code, or it treats the class like one that nobody defined. Raises Unmet for any other answer.
+    by a reply code, or it treats the class like one that no one defined. Raises Unmet for any other answer.
     """
     peer.send_octets(octets)
     answer = peer.arrival("test.integer-ok", "test.string-ok", "test.table-ok")
@@ -71,14 +71,14 @@ def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
         return answer
     if isinstance(answer, MethodArrived) and answer["reply_code"] in _WITHOUT_CLASS:
         return None
-    # A bare end proves nothing by itself: a class that nobody has must bring the same about.
+    # A bare end proves nothing by itself: a class that no one has must bring the same about.
     if isinstance(answer, Ended) and _ends_at_undefined_classes(peer.another()):
         return None
     raise Unmet("an answer to a method of class test", answer.describe(peer.dialect), answer)
 
 
 def _ends_at_undefined_classes(peer: Peer) -> bool:
-    """Whether a method of an undefined class ends the socket without a word."""
+    """Whether a method of an undefined class ends the socket silently."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
     return isinstance(peer.arrival(), Ended)

@@ -40,7 +40,7 @@ def class_of_what_is_sent(peer: Peer) -> Verdict:
 def class_of_another_content(peer: Peer) -> Verdict:
     """A content header of another class that also carries contents is refused."""
     peer.open_channel()
-    # Class file carries contents too: a server that asks only for any such class is found out.
+    # Class file carries contents too: a server that asks only for any such class is detected.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="file"))
     return refuses_content(peer)
@@ -118,8 +118,8 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 2**32 + 4))
     peer.send_frame("body", b"four")
-    # Channel 1 is amid a content and cannot ask. Channel 2 takes what is there one by one, a message behind it as well:
-    # peers of 0-8 differ in the fields that they expect of a consumer.
+    # Channel 1 is within a content and cannot ask. Channel 2 takes what is there one by one, a message after it as
+    # well: peers of 0-8 differ in the fields that they expect of a consumer.
     peer.publish(queue, b"behind", channel=2)
     return equals(peer, fetch_all(peer, queue, 2), [b"behind"], "messages")
 
@@ -235,7 +235,7 @@ def list_holds_nothing_else(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.claim("delivery-mode and priority, and the end of the list")
     peer.publish(queue, b"body", properties={"delivery_mode": 1, "priority": 7})
-    # The codec reads the list by its flags and takes octets behind it for garbled
+    # The codec reads the list by its flags and takes octets after it for garbled
     # data, which fails the claim.
     message = fetch(peer, queue)
     seen = (message.properties.get("delivery_mode"), message.properties.get("priority"))
@@ -274,7 +274,7 @@ def content_body_on_channel_zero(peer: Peer) -> Verdict:
 
 
 def _header_of(peer: Peer, body: bytes) -> bytes:
-    """The payload of the content header with which a body comes back."""
+    """The payload of the content header with which a body returns."""
     queue = peer.queue()
     peer.claim("the content header of the message")
     peer.publish(queue, body)

@@ -94,7 +94,7 @@ def server_sends_one_header(peer: Peer) -> Verdict:
     for _ in range(3):
         fetch(peer, queue)
     layout = peer.dialect.layout
-    # The last nine frames on the channel: three messages, each got by a method of its own.
+    # The last nine frames on the channel: three messages, each got by a separate method.
     kinds = [layout.type_name(frame.type) for frame in peer.assembler.frames if frame.channel == 1][-9:]
     return equals(peer, kinds, ["method", "header", "body"] * 3, "frames")
 
@@ -225,7 +225,7 @@ def method_where_the_body_is_owed(peer: Peer) -> Verdict:
 
 
 def _interrupted(peer: Peer) -> str:
-    """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
+    """Begin a content for a queue and leave it half sent; returns the queue, which outlives the connection."""
     peer.open_channel()
     # Shared, so that another connection can look into it once the refusal has ended this one.
     queue = peer.queue(exclusive=False)

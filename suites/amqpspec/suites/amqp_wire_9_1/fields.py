@@ -1,7 +1,7 @@
 """Data fields: integers, bits, strings, timestamps.
 
 The class ``test``, where a server has it, computes with the fields that it was sent: its results show what the server
-understood. Elsewhere, fields come back in messages and in replies.
+understood. Elsewhere, fields return in messages and in replies.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("one message in each of four queues, and the same timestamp, at any offset")
     reported = []
-    # Four lengths in a row: the integer behind the string begins at every remainder of four.
+    # Four lengths in a row: the integer after the string begins at every remainder of four.
     for length in range(4):
         queue = peer.queue(queue=peer.name("q") + "x" * length)
         begin_publish(peer, queue)

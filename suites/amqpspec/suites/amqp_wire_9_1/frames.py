@@ -211,7 +211,7 @@ def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
     """The server does not answer a method that follows a frame of an undefined type in the same write."""
     peer.open_channel()
     peer.send_octets(peer.frame(UNDEFINED_FRAME_TYPE, b"no such type") + question(peer))
-    # The question in the same write is the barrier: a server that goes on reading answers it.
+    # The question in the same write is the barrier: a server that continues reading answers it.
     return rejects_violation(peer, barrier=False)
 
 

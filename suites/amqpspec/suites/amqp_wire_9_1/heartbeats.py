@@ -101,7 +101,7 @@ def heartbeat_amid_the_handshake(peer: Peer) -> Verdict:
 
 
 def _beat(peer: Peer, within_s: float = _PATIENCE_S) -> HeartbeatArrived | None:
-    """A heartbeat of the server, while sending some; None where there is none in time."""
+    """A heartbeat of the server, while sending some; None if there is none in time."""
     until_s = peer.now() + within_s
     while peer.ended is None and peer.now() < until_s:
         # The client's own heartbeats keep a server that monitors from dropping it.

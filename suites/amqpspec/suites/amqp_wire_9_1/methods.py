@@ -12,7 +12,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 
 _PASSIVE = 0x01
-# Both lie in what the standard keeps for itself, 0x0001 to 0xEFFF (amqp-wire-9-1
+# Both are in what the standard keeps for itself, 0x0001 to 0xEFFF (amqp-wire-9-1
 # method-frames/standard-classes): no extension can be there.
 _UNDEFINED_CLASS = 0x00FF
 _LAST_STANDARD_CLASS = 0xEFFF
@@ -34,7 +34,7 @@ def payload_by_hand(peer: Peer) -> Verdict:
 def payload_that_ends_early(peer: Peer) -> Verdict:
     """A method that ends within one of its fields is refused."""
     peer.open_channel()
-    # Behind the ticket, the queue's name announces 0x14 = 20 octets; three follow.
+    # After the ticket, the queue's name announces 0x14 = 20 octets; three follow.
     peer.send_frame("method", method_payload(peer, "queue.declare", _TICKET + b"\x14cut"))
     return rejects_violation(peer)
 

@@ -63,7 +63,7 @@ def header_with_another_revision(peer: Peer) -> Verdict:
 @case("header.rejected", covers=["protocol-header/rejected"])
 def other_instance_is_rejected(peer: Peer) -> Verdict:
     """The server answers an unknown protocol instance with a protocol header and closes the socket."""
-    # Class 1, instance 200; the version behind them is a good one.
+    # Class 1, instance 200; the version after them is a good one.
     peer.send_header(b"AMQP\x01\xc8" + peer.dialect.protocol_header[6:])
     return rejects_violation(peer, 0, barrier=False)
 
@@ -158,7 +158,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
 def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
     """The header in answer to a refused one is served on the next connection.
 
-    Versions from 0-10 on are served by the same header in return, and the conversation goes on.
+    Versions from 0-10 on are served by the same header in return, and the conversation continues.
     """
     peer.connect()
     peer.claim("a protocol header that the target accepts on the next connection")

@@ -23,11 +23,11 @@ from amqpspec.suites.amqp_0_9_1._login import (
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 
 # The draft says several seconds. On a busy machine both ends of the measurement blur, so half a second
-# more than an honest login is taken for intent.
+# more than an honest login is treated as intent.
 _PAUSE_S = 0.5
-"""The least that is taken for a pause, beyond what an honest login takes at that moment."""
+"""The least that is treated as a pause, beyond what an honest login takes at that moment."""
 _PATIENCE_S = 8.0
-"""More than what is taken for several seconds."""
+"""More than what is treated as several seconds."""
 _TICKET = b"\x00\x00"
 
 
@@ -143,7 +143,7 @@ def _paused(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
     if tuned or reaction.refusal is None:
         return verdict
     lasted_s = peer.now() - started_s
-    # Measured once more afterwards: the load may have grown since.
+    # Measured again afterwards: the load may have grown since.
     honest_s = max(honest_s, _honest_login_s(peer))
     reported = (
         f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"

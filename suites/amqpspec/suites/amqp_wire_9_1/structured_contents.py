@@ -49,7 +49,7 @@ def contents_within_contents_within_contents(peer: Peer) -> Verdict:
     """Nested contents arrive unchanged, to a depth of forty and with siblings at every level."""
     tree: Tree = (b"innermost", ())
     for level in range(_DEPTH):
-        # A sibling behind each branch: the way back up has to be right, too.
+        # A sibling after each branch: the way back up has to be right, too.
         tree = (b"level %d" % level, (tree, (b"sibling", ())))
     return _comes_back(peer, tree)
 
@@ -156,7 +156,7 @@ def _frames(peer: Peer, tree: Tree) -> bytes:
 
 
 def _published(peer: Peer, tree: Tree) -> tuple[str, Any]:
-    """Publish a tree; gives the queue, and the answer to a barrier or else the reaction."""
+    """Publish a tree; returns the queue, and the answer to a barrier or else the reaction."""
     queue = peer.queue()
     begin_publish(peer, queue)
     peer.send_octets(_frames(peer, tree))

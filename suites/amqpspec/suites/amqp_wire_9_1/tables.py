@@ -248,7 +248,7 @@ def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
 
 
 def _sums(peer: Peer, fields: TableLike) -> tuple[int, bytes] | None:
-    """What the integers and the strings of a table add up to for the server; None where it has no class test."""
+    """What the integers and the strings of a table add up to for the server; None if it has no class test."""
     octets = peer.method_frame("test.table", table=fields, integer_op=_ADD, string_op=_ADD)
     answer = tested(peer, octets)
     return None if answer is None else (answer["integer_result"], answer["string_result"])
@@ -267,7 +267,7 @@ def _log_in(peer: Peer, *passwords: str) -> None:
 
 
 def _come_back(peer: Peer, values: dict[str, Typed]) -> Verdict:
-    """A message with these headers comes back with all of them."""
+    """A message with these headers returns with all of them."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same values")

@@ -55,7 +55,7 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("no exception after trace frames, and answers as before")
     peer.send_frame("trace", b"trace", 0)
-    # A question behind the first trace frame: thrown away means that the stream goes on at the right octet.
+    # A question after the first trace frame: discarded means that the stream continues at the right octet.
     peer.send_octets(question(peer))
     answered(peer)
     peer.send_frame("trace", bytes(2000), 0)

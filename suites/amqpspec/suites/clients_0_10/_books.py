@@ -1,7 +1,7 @@
 """Both sides' state of a conversation, frame by frame, as rules of conduct look at it.
 
 Knows: what controls and commands change. Must not know: rules, verdicts.
-The order is the server's: what the client sends may cross what stands before it. Where that matters, the rule says so.
+The order is the server's: what the client sends may cross what precedes it. Where that matters, the rule says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Session:
     destinations: set[str] = field(default_factory=set)
     selected: bool = False
     point: int | None = None
-    """The offset of the client's command-point behind which no command has begun yet."""
+    """The offset of the client's command-point after which no command has begun yet."""
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ def instruction_of(said: Said) -> Instruction | None:
 
 
 def fields(said: Said) -> Mapping[str, Any]:
-    """The arguments that are there; none where nothing can be read."""
+    """The arguments that are there; none if nothing can be read."""
     instruction = instruction_of(said)
     return {} if instruction is None else instruction.args
 

@@ -92,7 +92,7 @@ def pointed(channel: int, octets: bytes, number: int = 0) -> bytes:
 
 
 def behind(octets: Callable[[int], bytes]) -> Deed:
-    """The assembly, and octets behind it on its channel."""
+    """The assembly, and octets after it on its channel."""
     return followed(lambda frame: octets(channel_of(frame)))
 
 
@@ -108,7 +108,7 @@ def _header(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def lying_size(size: int, rest: int = 70_000) -> Deed:
-    """The assembly, and behind it a frame that announces so many octets."""
+    """The assembly, and after it a frame that announces this many octets."""
     return behind(lambda channel: struct.pack(">BBHBBHI", WHOLE, 0, size, 0, 0, channel, 0) + bytes(rest))
 
 
@@ -133,7 +133,7 @@ def says(said: Said) -> No | None:
 
 
 def leaving(*names: str) -> Reading:
-    """A client that says one of these behind the deed has gone on."""
+    """A client that says one of these after the deed has continued."""
 
     def went_on(talk: Conversation) -> bool:
         return any(s.at_ns >= (talk.talk.hostile_ns or 0) for s in talk.by_client(*names))
@@ -169,7 +169,7 @@ def answering(scope: Scope, *names: str) -> Reading:
 
 
 def learned(talk: Conversation, ran: Ran) -> bool:
-    """Whether the application learned of it; raises Undecided where nobody watched."""
+    """Whether the application learned of it; raises Undecided if no one watched."""
     if ran.application is Application.UNSEEN:
         raise Undecided("it was not observed whether the application was informed")
     return ran.application is Application.REPORTED

@@ -20,7 +20,7 @@ from amqpspec.wire.conversation import Conversation
 _CLASSES = {c.code for c in TABLES.classes}
 Judge = Callable[[Client], Verdict]
 Find = Callable[[Assembly], str]
-"""What is wrong with an assembly by one rule; empty where nothing is."""
+"""What is wrong with an assembly by one rule; empty if nothing is."""
 
 
 def _rule(find: Find, applies: Callable[[Assembly], bool] = lambda assembly: True) -> Judge:
@@ -75,7 +75,7 @@ def _problem(is_meant: Callable[[Problem], bool]) -> Find:
 
 
 def _disorder(assembly: Assembly) -> str:
-    """Segments where none of their type can stand (12.2), or behind a command that has none."""
+    """Segments where none of their type can stand (12.2), or after a command that has none."""
     error = assembly.error
     if error is not None and error.where == "assembly":
         return str(error)

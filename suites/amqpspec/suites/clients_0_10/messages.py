@@ -61,7 +61,7 @@ def gives_each_subscription_its_destination(client: Client) -> Verdict:
 
 
 def _message_id(said: Said) -> Any:
-    """The message-id of a transfer; None where it has none."""
+    """The message-id of a transfer; None if it has none."""
     assembly = assembly_of(said)
     entries = () if assembly is None or assembly.header is None else assembly.header
     named = (e.fields.get("message_id") for e in entries if isinstance(e, Packed))

@@ -122,7 +122,7 @@ def completes_what_was_sent(client: Client) -> Verdict:
                 if said.name == "session.command-point":
                     following[said.channel] = fields(said).get("command_id", 0)
                 elif said.name in ("session.attach", "session.gap"):
-                    # Commands in a gap are completed without being sent; numbering begins anew at the next point.
+                    # Commands in a gap are completed without being sent; numbering begins again at the next point.
                     following.pop(said.channel, None)
                     gaps = gaps | {said.channel} if said.name == "session.gap" else gaps - {said.channel}
                 elif is_command(said) and next_id is not None:

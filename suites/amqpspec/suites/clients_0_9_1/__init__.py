@@ -1,6 +1,6 @@
 """Cases for clients of AMQP 0-9-1: what they send to a correct server, and how they react to an incorrect one.
 
-Where a client and a server are watched that nobody drives, the server's conduct is judged, too (``servers_…``).
+Where a client and a server are watched that no one drives, the server's conduct is judged, too (``servers_…``).
 Modules with an underscore hold what suites for clients of the family's other dialects share: hostile servers by the
 tables of any dialect, and how answers to them are read.
 """

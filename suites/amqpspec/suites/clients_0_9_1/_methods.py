@@ -61,7 +61,7 @@ def _confirms(of: Octets) -> tuple[Broken, ...]:
 
 
 def arguments(of: Octets) -> Iterator[Provocation]:
-    """Methods whose arguments end too early, or go on too long."""
+    """Methods whose arguments end too early, or continue too long."""
     for point, after, scenario in _REPLIES:
         # Before open an error ends the socket without another octet (0-9-1 §2.2.4).
         row = "violated/handshake/method" if point in BEFORE_OPEN else "violated/method/arguments"

@@ -31,7 +31,7 @@ class Octets:
     # --- frames
 
     def channel_of(self, frame: bytes) -> int:
-        """The channel that a frame came on; 0 for the connection's own."""
+        """The channel that a frame arrived on; 0 for the connection's own."""
         return int.from_bytes(frame[self._channel_at : self._channel_at + 2], "big")
 
     def payload_of(self, frame: bytes) -> bytes:
@@ -84,7 +84,7 @@ class Octets:
     # --- deeds
 
     def behind(self, octets: Callable[[int], bytes]) -> Deed:
-        """The frame, and octets behind it on its channel."""
+        """The frame, and octets after it on its channel."""
         return followed(lambda frame: octets(self.channel_of(frame)))
 
     def payload_changed(self, change: Callable[[bytes], bytes]) -> Deed:
@@ -96,7 +96,7 @@ class Octets:
         return deed
 
     def lying_size(self, announced: int, octets: int = 70_000) -> Deed:
-        """The frame, and behind it one that announces so many octets."""
+        """The frame, and after it one that announces this many octets."""
         method = self.layout.types["method"]
         return self.behind(lambda channel: self.frame_of(method, bytes(octets), channel, size=announced)[:-1])
 

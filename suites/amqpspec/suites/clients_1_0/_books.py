@@ -1,7 +1,7 @@
 """Both sides' state of a conversation, frame by frame, as rules of conduct look at it.
 
 Knows: what each performative changes. Must not know: rules, verdicts.
-The order is the server's, so that a client may not have read yet what stands before its frame. Where that matters it
+The order is the server's, so that a client may not have read yet what precedes its frame. Where that matters it
 counts for the client: of all credits and windows that the server granted, the widest stands.
 """
 
@@ -34,15 +34,15 @@ class Books:
         self.closed: Said | None = None
 
     def limit(self, key: str) -> int:
-        """What the server's open said of a limit; none before it has come."""
+        """What the server's open said of a limit; none before it has arrived."""
         return UNLIMITED if self.server_opened is None else number(self.server_opened[key], UNLIMITED)
 
     def session_of(self, said: Said) -> Session | None:
-        """The client's session of a frame of its own, ended or not."""
+        """The client's session of a separate frame, ended or not."""
         return self.sessions.get(said.channel)
 
     def link_of(self, said: Said) -> Link | None:
-        """The client's link of a frame of its own, detached or not."""
+        """The client's link of a separate frame, detached or not."""
         session = self.session_of(said)
         return None if session is None else session.links.get(number(fields(said)["handle"], -1))
 
@@ -76,7 +76,7 @@ def fields(said: Said) -> Performative:
 
 
 def tag_of(transfer: Performative) -> bytes:
-    """The delivery-tag; no octets where there is none, or a value of another type."""
+    """The delivery-tag; no octets if there is none, or a value of another type."""
     tag = transfer["delivery_tag"]
     return tag if isinstance(tag, bytes) else b""
 
@@ -253,7 +253,7 @@ def _server_flow(books: Books, said: Said, flow: Performative) -> None:
 
 
 def _skip(session: Session, flow: Performative) -> None:
-    """A flow may be ahead of the transfers: its receiver goes on from the id that it names (§2.5.6)."""
+    """A flow may be ahead of the transfers: its receiver continues from the id that it names (§2.5.6)."""
     if session.answer is not None:
         ahead_by = ahead(number(flow["next_outgoing_id"], 0), number(session.answer["next_outgoing_id"], 0))
         session.received = max(session.received, ahead_by)

@@ -56,17 +56,17 @@ def again(frame: bytes, payload: bytes | None = None, **changes: Any) -> bytes:
 
 
 def cut_short(frame: bytes) -> bytes:
-    """A frame whose performative ends an octet too early, and nothing behind it."""
+    """A frame whose performative ends an octet too early, and nothing after it."""
     return encode_frame(read(frame)[0].octets[:-1], channel_of(frame), frame[5])
 
 
 def behind(octets: Callable[[int], bytes]) -> Deed:
-    """The frame, and octets behind it that are told its channel."""
+    """The frame, and octets after it that are told its channel."""
     return followed(lambda frame: octets(channel_of(frame)))
 
 
 def lying_size(size: int, rest: int = 70_000) -> Deed:
-    """The frame, and behind it one that announces so many octets."""
+    """The frame, and after it one that announces this many octets."""
     return behind(lambda channel: struct.pack(">IBBH", size, 2, 0, channel) + bytes(rest))
 
 

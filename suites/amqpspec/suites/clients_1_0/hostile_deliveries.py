@@ -27,7 +27,7 @@ def _in_two(frame: bytes, **changes: Any) -> list[bytes]:
 
 
 def _many(frame: bytes) -> Iterator[bytes]:
-    """The delivery, and thousands more behind it, settled and small."""
+    """The delivery, and thousands more after it, settled and small."""
     held, payload = of.read(frame)
     channel, handle, first = of.channel_of(frame), held["handle"], int(held["delivery_id"])
     yield frame

@@ -60,7 +60,7 @@ def _ended(name: str, error: Any, frame: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _Over:
-    """What was ended in the broker's name: nothing more about it is sent until it begins anew."""
+    """What was ended in the broker's name: nothing more about it is sent until it begins again."""
 
     beginning: str
     ended: bytes

@@ -86,7 +86,7 @@ def fields_changed(change: Callable[[bytes], bytes]) -> Deed:
 
 
 def lying_size(announced: int) -> Deed:
-    """The frame, and behind it one that announces so many octets."""
+    """The frame, and after it one that announces this many octets."""
     return behind(b"\xff\xff" + struct.pack(">I", announced) + b"\x0e" + bytes(70_000))
 
 
@@ -116,7 +116,7 @@ def hostile(
 
 
 def allowed(where: dict[str, Any], id: str, row: str, at: tuple[str, str], deed: Deed, title: str) -> None:
-    """Declare a case of what a server may do: the client goes on."""
+    """Declare a case of what a server may do: the client continues."""
     provocation = Provocation(f"client.understands.{id}", row, at[1], Hostility(at[0], deed), title)
     declare_hostile(where, DIALECT, SERVED, provocation, reading, takes_no_notice)
 

@@ -45,7 +45,7 @@ def _asks_nothing_back(talk: Conversation) -> Iterator[Looked]:
 
 
 def _goes_on_pinging(talk: Conversation) -> Iterator[Looked]:
-    """A client that has sent one PING goes on; other commands say as well that it is there."""
+    """A client that has sent one PING continues; other commands say as well that it is there."""
     first = next((s for s in talk.by_client("connection.ping")), None)
     closed = any(talk.by_client("connection.close"))
     for said, gap_s in pauses(talk, first.at_ns) if first is not None else ():
@@ -102,7 +102,7 @@ def _closes_back(name: str) -> Rule:
 
 
 def _leaves_the_channel(talk: Conversation) -> Iterator[Looked]:
-    """Behind its answer to CHANNEL CLOSE, a client sends nothing for that channel or for handles on it."""
+    """After its answer to CHANNEL CLOSE, a client sends nothing for that channel or for handles on it."""
     closed: set[int] = set()
     handles: set[int] = set()
     for said, frame, books in walk(talk):

@@ -81,7 +81,7 @@ def _is_not_settled(frame: CommandFrame, books: Books) -> bool:
 
 
 def _tags_its_browses(talk: Conversation) -> Iterator[Looked]:
-    """BROWSEs that are sent before the one before is answered have tags by which their answers are told apart."""
+    """BROWSEs that are sent before the one before is answered have tags by which their answers are distinguished."""
     for said, frame, books in walk(talk, "handle.browse"):
         pipelined = books.browses[frame.args["handle_id"]] > 0
         yield Looked(said, not pipelined or frame.args["confirm_tag"] > 0)

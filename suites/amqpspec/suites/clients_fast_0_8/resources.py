@@ -61,7 +61,7 @@ def _is_transacted(frame: CommandFrame, books: Books) -> bool:
 
 
 def _only_opens_again(talk: Conversation) -> Iterator[Looked]:
-    """Behind a CHANNEL CLOSE of its own a client sends nothing for that channel but OPEN, or another CLOSE."""
+    """After a CHANNEL CLOSE of its own a client sends nothing for that channel but OPEN, or another CLOSE."""
     closed: set[int] = set()
     for said, frame, _ in walk(talk):
         id = frame.args.get("channel_id", 0)

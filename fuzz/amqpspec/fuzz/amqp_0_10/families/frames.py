@@ -166,7 +166,7 @@ def _flags() -> Iterator[Bend]:
 
 
 def _types() -> Iterator[Bend]:
-    """Segments of any types one behind the other, on either track."""
+    """Segments of any types one after the other, on either track."""
     parts = _payloads()
     for kinds in product(parts, repeat=3):
         for track in (0, 1):
@@ -206,7 +206,7 @@ def _cut() -> Iterator[Bend]:
 
 
 def _next() -> Iterator[Bend]:
-    """Any frame in the midst of an assembly."""
+    """Any frame in the middle of an assembly."""
     parts = _payloads()
     for kind, flags in product(parts, range(16)):
         frame = encode_frame(parts[kind], type=kind, flags=flags, channel=CHANNEL)

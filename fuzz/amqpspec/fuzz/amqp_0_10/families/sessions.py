@@ -78,7 +78,7 @@ def _sets(name: str, key: str) -> Callable[[], Iterator[Bend]]:
 
 
 def _points() -> Iterator[Bend]:
-    """Ids and offsets from which commands go on."""
+    """Ids and offsets from which commands continue."""
     for number in _IDS:
         for offset in _OFFSETS:
             octets = point(command_id=number, offset=offset)

@@ -24,7 +24,7 @@ _CODES = {t.name: t.code or 0 for t in DIALECT.types}
 _MAP, _LIST, _ARRAY, _STRUCT = (_CODES[name] for name in ("map", "list", "array", "struct32"))
 _STR16 = _CODES["str16"]
 Values = Callable[[], Iterator[tuple[str, bytes]]]
-"""Words, and a type code with the value behind it."""
+"""Words, and a type code with the value after it."""
 
 
 def _map(value: bytes, count: int = 1) -> bytes:
@@ -194,7 +194,7 @@ def _field(name: bytes, tag: int, value: bytes) -> bytes:
 
 
 def _counted(fields: bytes) -> bytes:
-    """A map that says of how many entries its octets are, as far as they can be told apart: those by short names."""
+    """A map that says of how many entries its octets are, as far as they can be distinguished: those by short names."""
     count = max(1, fields.count(b"\x01k"), fields.count(b"\0\x95\0\0"))
     return bytes(counted("map", fields, count))
 

@@ -72,7 +72,7 @@ def _open_hosts() -> Iterator[Bend]:
 
 
 def _rounds() -> Iterator[Bend]:
-    """Responses that nobody asked for, inits again, and what only servers send."""
+    """Responses that no one asked for, inits again, and what only servers send."""
     response = say("sasl-response", response=b"\0guest\0guest")
     for count in (1, 2, 64, 512):
         yield Bend(f"{count} responses", (response * count,))

@@ -147,7 +147,7 @@ _NESTED: dict[str, Callable[[int], bytes]] = {
 
 
 def interning(_: str, state: State) -> Iterator[Location]:
-    """Symbols and names that a peer may keep for ever."""
+    """Symbols and names that a peer may keep forever."""
     yield from _location(state, "name.key", lambda: _maps(True))
     yield from _location(state, "name.string-key", lambda: _maps(False))
     yield from _location(state, "name.descriptor", _descriptors)
@@ -313,7 +313,7 @@ def _long_tags() -> Iterator[Bend]:
 
 
 def _large_messages() -> Iterator[Bend]:
-    """Messages in many transfers, of which the last does not come."""
+    """Messages in many transfers, of which the last does not arrive."""
     for count in (2, 16, 256, 1024):
         parts = (transfer(0, b"x" * 256, more=True) for _ in range(count))
         yield Bend(f"{count} transfers of a delivery, more to come", (b"".join(parts),))

@@ -59,7 +59,7 @@ def _with(key: str, value: Any) -> bytes:
 
 
 def _cut_heads() -> Iterator[Bend]:
-    """Heads that end too early in one fragment, and heads that go on in the next one."""
+    """Heads that end too early in one fragment, and heads that continue in the next one."""
     whole = encode_message(b"amqpspec", headers={"K": "v"})
     for count in range(len(whole)):
         yield Bend(f"a message cut after {count} octets", (fragment(whole[:count]),))
@@ -132,7 +132,7 @@ def _prepares() -> Iterator[Bend]:
 
 
 def _readies() -> Iterator[Bend]:
-    """READY that nobody asked for; recovery of what was never prepared."""
+    """READY that no one asked for; recovery of what was never prepared."""
     for size in _SIZES:
         yield Bend(f"READY {size}", (say("handle.ready", message_size=size),))
         yield Bend(f"PREPARE, then READY {size}", (_prepare() + say("handle.ready", message_size=size),))

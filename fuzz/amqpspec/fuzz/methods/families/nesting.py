@@ -44,7 +44,7 @@ def _mixed(depth: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     for level in range(depth, 0, -1):
-        # What stands in a table has a name; what stands in an array has none.
+        # What is in a table has a name; what is in an array has none.
         opening = (b"\x01mA" if level % 2 else b"F") + size.to_bytes(4, "big")
         parts.append(opening)
         size += len(opening)
@@ -52,7 +52,7 @@ def _mixed(depth: int) -> bytes:
 
 
 def _unclosed(depth: int) -> bytes:
-    """Tables that each announce as much as the outermost has, and end in the midst."""
+    """Tables that each announce as much as the outermost has, and end in the middle."""
     step = b"\x01nF"
     size = (depth * (len(step) + 4)).to_bytes(4, "big")
     return size + (step + size) * depth

@@ -85,7 +85,7 @@ def _transactions(tools: Kit, count: int) -> bytes:
 
 
 def _unrouted(tools: Kit, count: int) -> bytes:
-    """Messages to come back, which nobody reads."""
+    """Messages to return, which no one reads."""
     method = tools.method("basic.publish", routing_key="amqpspec.fuzz.none", mandatory=True)
     return (method + tools.header(64) + tools.body(b"x" * 64)) * count
 

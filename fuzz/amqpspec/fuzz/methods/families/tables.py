@@ -1,6 +1,6 @@
 """C11: tags of values, and the encoding of texts.
 
-Knows: what stands behind a tag, and which octets are no text. Must not know: which tags a target has.
+Knows: what follows a tag, and which octets are no text. Must not know: which tags a target has.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
 def _delivered(dialect_id: str) -> Iterator[Bend]:
     """Tables that are none in the headers of messages that are routed, stored and handed to a consumer.
 
-    A server may look into them only then, where nobody waits for what they do any more.
+    A server may look into them only then, if no one waits for what they do any more.
     """
     tools = kit(dialect_id)
     root = next(p.tree for name, p in grammar(dialect_id).items() if name.startswith("table/"))

@@ -1,7 +1,7 @@
 """The access class: request.
 
 Knows: which realms there are, and that a ticket is good on the channel that it was granted on.
-Must not know: what a ticket is shown for. There is one realm of data, and it is open to everybody: a client without a
+Must not know: what a ticket is shown for. There is one realm of data, and it is open to everyone: a client without a
 ticket works in it as well, so what is refused is a ticket that was not granted.
 """
 

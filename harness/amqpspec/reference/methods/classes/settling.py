@@ -71,7 +71,7 @@ def _selected(channel: Channel, tag: int, multiple: bool, rules: Rules) -> list[
 
 
 def _settle(channel: Channel, selected: list[Delivery], settle: Settle) -> None:
-    """Settle now, or at commit; until then nobody else may, so the tags are held back meanwhile."""
+    """Settle now, or at commit; until then no one else may, so the tags are held back meanwhile."""
     if channel.transaction is None or channel.faulty("ack-applied-before-commit"):
         settle(channel, selected)
         return

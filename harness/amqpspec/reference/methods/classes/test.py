@@ -2,7 +2,7 @@
 
 Knows: the three operations, numbered in the order of the definition (1 add, 2 min, 3 max), which gives no numbers.
 Must not know: octets; the codec has read them. Of a table, its integers count for one result and its long strings for
-the other; tables within it do not. A sum below zero comes back as two's complement of 64 bits.
+the other; tables within it do not. A sum below zero returns as two's complement of 64 bits.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _strings(channel: Channel, fields: Table) -> list[bytes]:
 def _operate(
     channel: Channel, operation: int, values: Sequence[_T], add: Callable[[Sequence[_T]], _T], none: _T
 ) -> _T | None:
-    """The result; None where there is no such operation, of which the client has been told."""
+    """The result; None if there is no such operation, of which the client has been told."""
     if operation == _ADD:
         return add(values)
     if operation in (_MIN, _MAX):
@@ -105,7 +105,7 @@ def content(channel: Channel, call: Call) -> None:
 
 @handles_content("test.content")
 def echo(channel: Channel, received: Received) -> None:
-    """The content comes back, with the sum of its octets."""
+    """The content returns, with the sum of its octets."""
     channel.connection.send_content(
         channel.number,
         "test.content-ok",

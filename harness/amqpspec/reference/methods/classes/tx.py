@@ -44,7 +44,7 @@ def rollback(channel: Channel, call: Call) -> None:
             action()
     else:
         channel.transaction.take()
-        # Acknowledgements are undone, deliveries are not: the client still has the messages and may settle them anew.
+        # Acknowledgements are undone, deliveries are not: the client still has the messages and may settle them again.
         channel.deliveries.give_back()
         if channel.faulty("rollback-redelivers"):
             channel.give_back(list(channel.deliveries.outstanding.values()))
