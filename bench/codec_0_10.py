@@ -50,7 +50,7 @@ def _row(name: str, ours: Callable[[], int], theirs: Callable[[], int]) -> Row:
 
 
 def _alike(ours: Sequence[bytes], theirs: Sequence[bytes]) -> None:
-    """A frame of ours has about as many octets as one of theirs."""
+    """One of our frames has about as many octets as one of theirs."""
     share = (sum(map(len, ours)) / len(ours)) / (sum(map(len, theirs)) / len(theirs))
     assert 1 / _ALIKE < share < _ALIKE, f"frames of ours have {share:.1f} times the octets of theirs"
 

@@ -8,7 +8,7 @@ that does not find it counts with all its inputs and its whole time.
 With ``--offline`` nothing is sent: the inputs of the cells before the first one that hits each defect are counted,
 without random inputs and without what a campaign learns from a target. That is the same on every machine.
 
-Knows: defects, campaigns. Must not know: how orders come about.
+Knows: defects, campaigns. Must not know: how orders are made.
 
 ``python -m bench fuzz_detection [--defects N] [--dialect D] [--seed S] [--budget S] [--kinds KIND …] [--offline]``
 """

@@ -105,7 +105,7 @@ def beside(order: CampaignOrder, rounds: int, connections: int) -> Row:
     """Both sides in turns; each round of handshakes takes a quarter of the time of the campaign's."""
     subject, round_s = order.subject, order.budget_s
     chosen_cells(subject.dialect, order.patterns)  # made once, before the clock starts
-    at_a_time = min(connections, BEGINNING)  # so many handshakes are on their way in a campaign, too
+    at_a_time = min(connections, BEGINNING)  # a campaign also has this many concurrent handshakes
     handshakes(subject, at_a_time, min(1.0, round_s))
     ours: list[float] = []
     theirs: list[float] = []
@@ -195,7 +195,7 @@ class _Handshake:
 
 
 def handshakes(subject: Subject, connections: int, seconds_s: float) -> float:
-    """How many connections a second are opened, so many at a time, one at least. Raises Unanswered, OSError."""
+    """How many connections a second are opened, this many at a time, one at least. Raises Unanswered, OSError."""
     if subject.address.tls is not None or subject.address.path:
         raise ValueError(f"{subject.name}: expected a plain TCP address, actual TLS or WebSocket")
     number = done = 0

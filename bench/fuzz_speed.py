@@ -233,7 +233,7 @@ def _cpu_s() -> float:
 
 
 def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
-    """boofuzz with the exported session, and then the very inputs that it sent by the executor, which hears answers.
+    """boofuzz with the exported session, and then the very inputs that it sent by the executor, which reads answers.
 
     boofuzz has no page, no log, no pause, no check after a case, and keeps nothing of a case that passed: once blind,
     and once as it has to be to hear what its input is answered; on a request directly after the connect, and on one

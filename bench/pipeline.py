@@ -1,7 +1,7 @@
 """The pipeline beside DuckDB: the same aggregations of the same files in one run; memory, ingest, a cold build.
 
 Knows: sizes, rounds, which figures are given. Must not know: how a side makes a rollup or a mart, what they mean.
-All marts together are one step of ours, because a build makes some of them at once; of DuckDB each is a step.
+All marts together are one step of amqpspec, because a build makes some of them at once; of DuckDB each is a step.
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
 is measured in a separate process: a new session makes all rollups and marts cold, then the rollups warm, then the

@@ -51,7 +51,7 @@ def _all_rollups_s(spark: SparkSession, lake: Lake, place: Path) -> float:
 
 
 def _has_executors(spark: SparkSession, wanted: int) -> bool:
-    """Whether so many executors have announced themselves; Spark counts the driver, too."""
+    """Whether this many executors have registered; Spark counts the driver, too."""
     return int(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1 >= wanted
 
 

@@ -1,4 +1,4 @@
-"""What the environment of the tests holds, whoever calls them and from wherever.
+"""What the environment of the tests holds, whatever process calls them, and from any folder.
 
 Knows: which variables change what Python, pytest, terminals, tools and brokers say or do. Must not know: any test.
 """

@@ -43,7 +43,7 @@ def scope(nodeid: str) -> str:
 
 
 def scheduler(config: Any, log: Any) -> Any:
-    """Each test goes to whoever is free, and those that share something to one worker."""
+    """Each test goes to a free worker, and those that share something to one worker."""
     made = LoadScopeScheduling(config, log)
     made._split_scope = scope
     return made

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,12 @@ EXEMPT = {ROOT / path for path in ("docs/examples/rabbitmq.md",)}
 """It is written by a run, and quotes observations and the reasons in a baseline."""
 EXPECTING = {"claim", "Unmet", "OutOfReach", "does_not_apply", "CannotDo"}
 """Calls in cases whose texts become what a verdict expected, or why it judges nothing."""
+
+OTHERS = (
+    *(f"fuzz/amqpspec/fuzz/{name}/" for name in ("campaign", "executor", "inputs", "oracles", "selftest")),
+    "reports/amqpspec/reports/pipeline/",
+)
+"""Folders whose docstrings and comments are not checked."""
 
 
 @cache
@@ -125,7 +133,39 @@ def expectations() -> Iterator[tuple[str, str]]:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", " … ".join(strings(node))
 
 
-@pytest.mark.parametrize("texts", [documents, helps, errors, titles, ledgers, faults, reasons, expectations])
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Docstrings of modules, classes, functions and attributes."""
+    for place, text in modules():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                yield f"{place}:{node.lineno}", str(node.value.value)
+
+
+def comments() -> Iterator[tuple[str, str]]:
+    """Comments, each line with the next one: a phrase may be broken between them."""
+    for place, text in modules():
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        found = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+        for line, words in found.items():
+            yield f"{place}:{line}", words + found.get(line + 1, "")[1:]
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """The text of each Python module whose docstrings and comments are checked, with its path."""
+    for folder in ("bench", "docs", "examples", "fuzz", "harness", "reports", "suites", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            if path.name == "conftest.py" or "/sequences/" in place or place.startswith(OTHERS):
+                continue
+            yield place, path.read_text(encoding="utf-8")
+
+
+TEXTS = (
+    documents, helps, errors, titles, ledgers, faults, reasons, expectations, docstrings, comments,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("texts", TEXTS)
 def test_texts_for_users_avoid_phrases(texts: object) -> None:
     assert callable(texts)
     assert not hits(texts())

@@ -1,4 +1,4 @@
-"""To wait for what cannot be told by an event, and not forever.
+"""To wait for what no event announces, and not forever.
 
 Knows: a bound. Must not know: what is waited for.
 """

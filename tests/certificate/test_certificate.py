@@ -169,7 +169,7 @@ def test_results_without_a_case_do_not_verify(copy: Path) -> None:
 
 
 def test_a_ledger_that_forgets_cases_does_not_verify(copy: Path) -> None:
-    """Whoever leaves requirements out would have judged all that are left."""
+    """A run that leaves requirements out would have judged all that are left."""
 
     def forget(document: dict[str, Any]) -> None:
         judged = {id for case in document["cases"] for id in case["requirements"]}

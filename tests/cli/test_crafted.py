@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(made: Path, tmp_path: Path) -> Path:
-    """A run of one's own to spoil."""
+    """A private run to spoil."""
     return Path(shutil.copytree(made, tmp_path / "run"))
 
 

@@ -30,7 +30,7 @@ EACH = 3
 
 
 def claimed(dialect: str) -> list[FuzzInput]:
-    """A few inputs for each row that is claimed in each state, from the midst of their cells."""
+    """A few inputs for each row that is claimed in each state, from the middle of their cells."""
     found: dict[tuple[str, str], list[FuzzInput]] = defaultdict(list)
     for cell in cells(dialect):
         if states(dialect)[cell.state].judged and cell.family != "C03":
@@ -44,7 +44,7 @@ def claimed(dialect: str) -> list[FuzzInput]:
 
 
 Heard = tuple[str, Refusal | None]
-"""What was heard by name, and the refusal that it is, if it is one."""
+"""What was received, by name, and the refusal that it is, if it is one."""
 
 
 class Client:

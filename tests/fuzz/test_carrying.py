@@ -36,7 +36,7 @@ TEMPO = Tempo(quiet_s=2.0, settle_s=0.05, refusal_s=2.0, way_s=5.0, partial_s=2.
 
 @contextmanager
 def mute() -> Iterator[Address]:
-    """A server that takes what arrives and says nothing until it is hung up on."""
+    """A server that reads what arrives and sends nothing until the client disconnects."""
     kept: list[socket.socket] = []
     with server(lambda taken: kept.append(taken.dup())) as address:
         yield address
@@ -83,7 +83,7 @@ def test_what_only_waits_takes_no_room_from_the_same_run() -> None:
 
 
 def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
-    """The server takes what arrives, and hangs up on each connection once it is told to."""
+    """The server takes what arrives, and closes each connection on request."""
     kept: list[socket.socket] = []
     with server(lambda taken: kept.append(taken.dup())) as address:
         executor = carrying(address)

@@ -70,7 +70,7 @@ def test_a_declared_violation_is_no_difference(pair: tuple[Subject, Subject]) ->
     clean, wrong = pair
     result = done_of((clean, replace(wrong, known=frozenset({ROW}))))
     assert result["differences"] == [] and result["declared"] > 0
-    # Declared by the other one, it says nothing.
+    # Declared by the other one, it proves nothing.
     assert done_of((replace(clean, known=frozenset({ROW})), wrong))["differences"]
 
 

@@ -1,4 +1,4 @@
-"""The executor against small servers and the reference brokers: how far inputs get, what is heard, how streams end."""
+"""The executor against small servers and the reference brokers: how far inputs get, what arrives, how streams end."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_silent_inputs_are_waited_for_many_at_a_time_few_of_them_on_the_way() ->
         executor = Watched(address, named, replace(tempo, way_s=0.2), 128)
         list(executor.run([item("channel", b"x")] * 128))
         executor.close()
-    # Those that time out make room for others, until enough of them have told that the target is stuck.
+    # Those that time out make room for others, until enough of them have shown that the target is stuck.
     assert 0 < most[0] < 64 + MANY_STUCK and max(beginning) == 64 and min(beginning) >= 0
 
 

@@ -1,4 +1,4 @@
-"""A server on loopback that does with its one client what it is told."""
+"""A server on loopback that does with its one client what the test says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GUARD_S = PATIENCE_S
 def serving(
     behave: Behave, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", times: int = 1
 ) -> Iterator[int]:
-    """Serve so many clients, each in a thread; returns the port.
+    """Serve this many clients, each in a thread; returns the port.
 
     A client's socket is closed when ``behave`` returns, or its socket breaks.
     """

@@ -1,4 +1,4 @@
-"""The way through a proxy; one that does not lead on is told in one line."""
+"""The way through a proxy; one that does not lead on is reported in one line."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def stream(behave: Behave) -> Iterator[Stream]:
 
 
 def silent(done: threading.Event) -> Behave:
-    """Neither reads nor writes until it is told."""
+    """Neither reads nor writes until it is released."""
 
     def behave(client: socket.socket) -> None:
         done.wait(GUARD_S)

@@ -1,4 +1,4 @@
-"""Octets become arrivals: contents per channel, in whatever pieces they come, and what breaks the grammar is told."""
+"""Octets become arrivals: contents per channel, in whatever pieces they come, and reports of broken grammar."""
 
 from __future__ import annotations
 

@@ -382,7 +382,7 @@ def test_an_arrival_is_data_that_targets_have_in_common(
     assert (arrival.kind, arrival.refusal) == (kind, refusal)
 
 
-# --- a connection on which nothing arrives, and frame sizes that a target turns down
+# --- a connection on which nothing arrives, and frame sizes that a target rejects
 
 
 def test_a_connection_on_which_nothing_came_is_tried_once_more_and_that_is_told() -> None:

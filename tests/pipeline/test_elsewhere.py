@@ -157,7 +157,7 @@ def _on(master: str) -> dict[str, object]:
 
 
 def _both(lake: Path, place: Path, options: dict[str, object]) -> Said:
-    """Facts, rollups and marts of a copy of the lake, all by one session, which says nothing else."""
+    """Facts, rollups and marts of a copy of the lake, all by one session, which prints nothing else."""
     shutil.copytree(lake, place / "lake")
     said = _run(place / "lake", options, str(place / "marts"))
     assert [line.split()[0] for line in said.splitlines()] == ["SAID"]

@@ -39,7 +39,7 @@ def captured(evidence: Path, case: str, folder: Path) -> Path:
 
 
 def streams(path: Path) -> dict[tuple[int, int], bytes]:
-    """What was said from port to port, by scapy's own reader."""
+    """What was sent from port to port, by scapy's own reader."""
     from scapy.layers.inet import TCP
     from scapy.utils import rdpcap
 

@@ -1,6 +1,6 @@
 """Qpid's JMS client of 0-8 to 0-10: brought by Maven, run as ``tests/witnesses/Jms.java``.
 
-It takes Maven, a JDK and a copy of Maven Central; without them, whoever wants it is skipped in seconds.
+It takes Maven, a JDK and a copy of Maven Central; without them, its tests are skipped in seconds.
 """
 
 from __future__ import annotations

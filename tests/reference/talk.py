@@ -19,7 +19,7 @@ METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
 
 
 class Talk:
-    """One connection: says methods, hears methods and contents."""
+    """One connection: sends methods, receives methods and contents."""
 
     def __init__(self, url: str, dialect: str = "amqp-0-9-1") -> None:
         parts = urlsplit(url)
@@ -88,7 +88,7 @@ class Talk:
             return call
 
     def hear_content(self) -> tuple[ContentHeader, bytes]:
-        """The content that follows the method just heard."""
+        """The content that follows the method just received."""
         frame = self.next()
         assert isinstance(frame, Frame) and frame.type == HEADER
         header = self.codec.decode_header(frame.payload)
@@ -114,7 +114,7 @@ class Talk:
         return self.hear("basic.deliver"), self.hear_content()[1]
 
     def silent(self, channel: int = 1) -> None:
-        """Nothing more has been said on this connection: the next word answers a question of ours."""
+        """Nothing more has been sent on this connection: the next method answers our question."""
         self.ask("channel.flow", channel, active=True)
 
     def ended(self) -> bool:

@@ -1,6 +1,6 @@
 """Someone else's client of several dialects, qpid's for JMS, against our reference brokers.
 
-Where the client breaks a rule, the broker is told by name to let that pass: start-ok of 0-9-1 bears the whole list of
+Where the client breaks a rule, the broker tolerates that by name: start-ok of 0-9-1 holds the whole list of
 locales, that of 0-10 none.
 """
 

@@ -1,4 +1,4 @@
-"""Windows of each consumer: who announces them is judged by them, whoever keeps the base is judged by that."""
+"""Windows of each consumer: a broker that announces them is judged by them, one that keeps the base by that."""
 
 from __future__ import annotations
 

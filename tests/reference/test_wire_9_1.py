@@ -1,4 +1,4 @@
-"""Frames of eight octets of header, written by hand from the draft; no codec of ours reads them first."""
+"""Frames of eight octets of header, written by hand from the draft; none of our codecs reads them first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client of the 9.1 wire draft hears of a broker with a fault, octet by octet."""
+"""What a client of the 9.1 wire draft receives from a broker with a fault, octet by octet."""
 
 from __future__ import annotations
 

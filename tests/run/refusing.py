@@ -1,6 +1,6 @@
 """Legal refusals in place of a broker's n-th answer: at each scope, with and without a reason, and bare ends.
 
-A refusal is told to the case; the broker continues as if nothing had happened, and what it still says about what is
+A refusal is sent to the case; the broker continues as if nothing had happened, and what it still says about what is
 over is kept from the case, as the refusal means it.
 """
 
@@ -63,7 +63,7 @@ class _Base:
         return self.over
 
     def closes(self, end: ClientEnd) -> None:
-        """Nothing is heard any more; the stream ends soon."""
+        """Nothing is read any more; the stream ends soon."""
         self.over = True
         end.loop.call_later(_GONE_S, end.end, StreamEnd.FIN)
 

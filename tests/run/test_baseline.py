@@ -107,7 +107,7 @@ def test_what_blocks_decides_whom_it_concerns(by: BlockedBy, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("by", BlockedBy)
 def test_an_entry_is_stale_only_where_the_target_could_have_deviated(by: BlockedBy, tmp_path: Path) -> None:
-    """A case that never came to be judged reveals nothing about its entry."""
+    """A case that was never judged reveals nothing about its entry."""
     _, stale = apply([replace(row("a", Outcome.BLOCKED), blocked_by=by)], baseline(tmp_path), TODAY)
     assert bool(stale) == (by is BlockedBy.PREREQUISITE)
 

@@ -1,4 +1,4 @@
-"""The dialect of a target that is given by URL: told by the protocol header that it answers."""
+"""The dialect of a target that is given by URL: identified by the protocol header that it answers."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ def test_a_stop_lets_everyone_go_without_the_act() -> None:
 
 
 class Mortal:
-    """A reference broker that dies when it hears a poison: connections are aborted, the port is closed."""
+    """A reference broker that dies when it receives a poison: connections are aborted, the port is closed."""
 
     POISON = "poison"
 

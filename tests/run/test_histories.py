@@ -1,4 +1,4 @@
-"""Long histories of AMQP 1.0: walks repeat, faults end them, what ends them is shrunk and told; limits shape them."""
+"""Long histories of AMQP 1.0: walks repeat, faults end them, their ends are shrunk and reported; limits shape them."""
 
 from __future__ import annotations
 

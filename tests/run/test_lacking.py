@@ -1,4 +1,4 @@
-"""What a target of 0-10 turns out to lack: told by its answers, and never by one that it gives to everything."""
+"""What a target of 0-10 turns out to lack: identified by its answers, and never by one that it gives to everything."""
 
 from __future__ import annotations
 

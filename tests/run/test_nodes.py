@@ -1,4 +1,4 @@
-"""Queues of AMQP 1.0 that do not come with links: how they are made is told or chosen, and none is left behind."""
+"""Queues of AMQP 1.0 that do not come with links: how they are made is configured or chosen; none remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target that answers the 9.1 header with the frames of 0-8 is recognised, told, and judged in what it speaks."""
+"""A target that answers the 9.1 header with the frames of 0-8 is recognised, named, and judged in what it speaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a target answers is never an error of ours: each case, each answer, each legal refusal in its place.
+"""What a target answers is never an error of the harness: each case, each answer, each legal refusal in its place.
 
 ``python -m tests.run.test_refusals DIALECT [EVERY [CASE ...]]`` drives every EVERY-th of them, all if nothing is
 said, and prints those that end in an error.
@@ -44,7 +44,7 @@ def cases(dialect: str) -> list[Case]:
 
 
 def errors(driven: Iterable[tuple[Case, Plan]]) -> Iterator[str]:
-    """Those that end in an error of ours."""
+    """Those that end in an error of the harness."""
     for case, plan in driven:
         verdict = drive(case, plan)
         if verdict.outcome is Outcome.ERROR:

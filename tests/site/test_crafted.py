@@ -26,7 +26,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path) -> Path:
-    """Marts of one's own to spoil."""
+    """Private marts to spoil."""
     return Path(shutil.copytree(made, tmp_path / "marts"))
 
 

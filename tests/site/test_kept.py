@@ -134,7 +134,7 @@ def site_data() -> ModuleType:
 
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Browser]:
-    """Without a word in the console and without a request to anything but the pages."""
+    """Without output in the console and without a request to anything but the pages."""
     with undisturbed(browser, 1200):
         yield browser
 

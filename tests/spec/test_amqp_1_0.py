@@ -1,4 +1,4 @@
-"""The tables of AMQP 1.0 against the official XML, where it is at hand, and against facts written by hand, always.
+"""The tables of AMQP 1.0 against the official XML, if it is available, and against facts written by hand, always.
 
 ``AMQPSPEC_XML`` names a directory with a folder ``1.0`` that holds the five files; without it the comparison
 is skipped.

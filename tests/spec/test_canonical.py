@@ -19,5 +19,5 @@ from amqpspec.spec.dialects import load_dialect
     ],
 )
 def test_rows_that_stay_keep_their_hash(dialect_id: str, begins: str) -> None:
-    """Whoever changes a row on purpose writes the new hash here; ids of old inputs then name nothing any more."""
+    """A change of a row on purpose writes the new hash here; ids of old inputs then name nothing any more."""
     assert declared_hash(load_dialect(dialect_id))[:8] == begins

@@ -1,4 +1,4 @@
-"""The 0-9-1 tables against the official XML, where one is at hand, and against facts written by hand,
+"""The 0-9-1 tables against the official XML, if one is available, and against facts written by hand,
 always.
 
 ``AMQPSPEC_XML`` names a directory with ``amqp0-9-1.xml`` and ``amqp0-9-1.extended.xml``; without it the

@@ -1,4 +1,4 @@
-"""The life of a known broker, told with a stand-in that needs nothing installed."""
+"""The life of a known broker, tested with a stand-in that needs nothing installed."""
 
 from __future__ import annotations
 

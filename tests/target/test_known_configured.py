@@ -1,4 +1,4 @@
-"""What known brokers are told by their configuration, and how they are installed; nothing of them is needed here."""
+"""What the configuration of known brokers says, and how they are installed; nothing of them is needed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that the house is told of Echo, and how a test tells it for a while."""
+"""All that the tree knows of Echo, and how a test tells it for a while."""
 
 from __future__ import annotations
 

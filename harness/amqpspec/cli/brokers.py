@@ -59,7 +59,7 @@ def _others() -> list[str]:
 
 
 def _known(name: str, release: str | None = None, memory_limit_mib: int | None = None) -> KnownBroker:
-    """The broker of that name; one that no one knows is a mistake of the user."""
+    """The broker of that name; an unknown one is a mistake of the user."""
     from amqpspec.target.known import KNOWN, is_known, known_broker
 
     full = f"{name}@{release}" if release else name
@@ -206,7 +206,7 @@ def reference(
 
 
 def begin(broker: ReferenceBroker) -> None:
-    """Start a broker on the place that the user chose; one that is not available is a mistake of the user."""
+    """Start a broker at the place that the user chose; one that is not available is a mistake of the user."""
     try:
         broker.start()
     except OSError as error:

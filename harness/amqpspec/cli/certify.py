@@ -132,7 +132,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
 def _broken_off(
     request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None
 ) -> Iterator[None]:
-    """What no one foresaw ends the run as a stop would: its reports are written, marked partial."""
+    """An unforeseen error ends the run as a stop would: its reports are written, marked partial."""
     try:
         yield
     except Exception:

@@ -126,7 +126,7 @@ def _certify(
 
 
 def forgiven(times: Mapping[str, int]) -> str:
-    """What a lenient server let pass, in one line; empty if that was nothing."""
+    """What a lenient server tolerated, in one line; empty if that was nothing."""
     from amqpspec.reference.leniency import FORGIVEN
 
     said = ", ".join(f"{name} ({FORGIVEN[name]}) on {times[name]} connections" for name in sorted(times))

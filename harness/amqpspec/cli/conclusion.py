@@ -1,6 +1,6 @@
 """What a run shows when it is over: a line for each cause of deviations, then the numbers that all reports share.
 
-Knows: terminals. Must not know: how rows come about, how anything is counted.
+Knows: terminals. Must not know: how rows are made, how anything is counted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def conclude(run: LoadedRun, quiet: bool) -> None:
 
 
 def total_line(run: LoadedRun) -> str:
-    """Who, the result, and the numbers."""
+    """The target, the result, and the counts."""
     counted, target = numbers(run), run.meta.target
     verdicts = ", ".join(f"{count} {name}" for name, count in counted.verdicts.items()) or "none"
     return (

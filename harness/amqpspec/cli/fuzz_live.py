@@ -50,7 +50,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, progress: Progress) -> Snapshot:
-        """A campaign as it stands; nothing in it changes any more."""
+        """A snapshot of a campaign; it never changes."""
         tally, cells = progress.tally, progress.cells
         done = {key for key, (how, _) in tally.cells.items() if how in _DONE}
         covered = {key for key, (how, _) in tally.cells.items() if how == "covered"}
@@ -95,7 +95,7 @@ class Snapshot:
 
 
 class View:
-    """Nothing is told; the views below tell something. ``notify`` is called after each batch, ``end`` once."""
+    """A view that shows nothing, the base of those below. ``notify`` is called after each batch, ``end`` once."""
 
     def notify(self, progress: Progress) -> None:
         """A batch is over."""
@@ -113,7 +113,7 @@ class View:
 
 
 class _News(View):
-    """Tells findings as they come, and how far it is every ``every_s``."""
+    """Shows findings as they arrive, and the progress every ``every_s``."""
 
     def __init__(self, every_s: float, clock: Callable[[], float] = monotonic_s) -> None:
         self._every_s, self._clock = every_s, clock
@@ -281,7 +281,7 @@ class LiveView(View):
 
 
 def in_words(finding: Finding) -> str:
-    """A finding in one line, fit to show: a target may have a say in it."""
+    """A finding in one line, safe to show: parts of it may come from the target."""
     seen = finding.suspicion
     where = str(finding.item.id) if finding.item is not None else f"a batch of {len(finding.batch)}"
     return one_line(f"{seen.oracle} ({finding.status}): {seen.top} [{where}]", 240)

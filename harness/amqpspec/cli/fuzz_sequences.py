@@ -122,7 +122,7 @@ def _tell(finding: SequenceFinding) -> None:
 
 
 def _quiet(finding: SequenceFinding) -> None:
-    """Nothing is told before the end."""
+    """Show nothing before the end."""
 
 
 def _say(summary: dict[str, Any], as_json: bool) -> None:

@@ -43,7 +43,7 @@ def subject_of(running: Live, options: dict[str, Any]) -> Subject:
 
 
 def _replay(running: Live, options: dict[str, Any]) -> tuple[str, ...]:
-    """What a replay has to be told besides the finding: files of one's own, and where a URL with a secret leads."""
+    """The options that a replay needs besides the finding: the user's files, a placeholder for a URL with a secret."""
     files = (("--targets", options.get("targets_file")), ("--scope", options.get("scope")))
     named = tuple(word for option, path in files if path for word in (option, str(Path(path).resolve())))
     target = running.target

@@ -64,7 +64,7 @@ class _Verbs(click.Group):
         return command
 
     def invoke(self, context: click.Context) -> Any:
-        """Run a verb; what is not installed is the user's to add."""
+        """Run a verb; report which extra the user has to install."""
         try:
             return super().invoke(context)
         except ModuleNotFoundError as error:
@@ -97,14 +97,14 @@ def main() -> None:
     try:
         code = cli.main(prog_name="amqpspec", standalone_mode=False, **_colour(os.environ))
     except click.Abort as end:
-        # Click takes the end of a file for an interrupt; what is damaged has to be told.
+        # Click treats the end of a file as an interrupt; a damaged file has to be reported.
         click.echo(f"amqpspec: {str(end.__cause__ or '') or 'stopped'}", err=True)
         sys.exit(4)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except BrokenPipeError:
-        # Whoever read the output has gone; what Python flushes at its end goes nowhere.
+        # The reader of the output has gone; discard what Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(4)
     except Exception as error:

@@ -80,7 +80,7 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
 
 
 def _reporting(folders: Sequence[Path], quiet: bool) -> Iterator[Path]:
-    """The folders, each told on a terminal when its turn comes."""
+    """The folders, each shown on a terminal when it is processed."""
     tick = Ticker(quiet or len(folders) == 1)
     for done, folder in enumerate(folders):
         tick(folder.name, done, len(folders))

@@ -55,7 +55,7 @@ def recorded_target(folder: Path) -> TargetRow:
 def make_room(folder: Path, *, force: bool) -> None:
     """Clear a folder for a new run; raises ConfigError if that would cost results, or mix with others' files.
 
-    ``force`` gives up an older run's results. Files that no run of ours wrote are never deleted.
+    ``force`` deletes an older run's results, never files that no run wrote.
     """
     if not force:
         _check(folder)

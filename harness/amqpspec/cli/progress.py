@@ -1,6 +1,6 @@
 """What a run shows while it is running.
 
-Knows: terminals. Must not know: how rows come about.
+Knows: terminals. Must not know: how rows are made.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Proxy:
     def tunnel(self, raw: socket.socket, authority: str, timeout_s: float) -> None:
         """Have it lead a connection on to another host and port; closes the connection and raises ProxyError.
 
-        Its answer may take so many seconds, and 16 KiB: h11 reads no more before it is whole.
+        Its answer may take this many seconds, and 16 KiB: h11 reads no more before it is whole.
         """
         try:
             actual = _answer(raw, authority, self.login, timeout_s)

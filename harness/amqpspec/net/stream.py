@@ -2,8 +2,8 @@
 
 Knows: sockets, TLS, the monotonic clock. Must not know: frames, dialects, verdicts.
 
-Octets that arrived before a reset are handed out before the reset is told, so that a close method followed by RST is
-never mistaken for "no close method".
+Octets that arrived before a reset are handed out before the reset is reported, so that a close method followed by RST
+is never mistaken for "no close method".
 """
 
 from __future__ import annotations

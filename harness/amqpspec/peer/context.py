@@ -55,9 +55,9 @@ class Patience:
 
 
 class Unmet(Exception):
-    """A step that the case needed did not come about; blocked before the claim, a failure after it.
+    """A step that the case needed did not happen; blocked before the claim, a failure after it.
 
-    ``seen`` is what came instead, where something did.
+    ``seen`` is what arrived instead, if anything did.
     """
 
     def __init__(self, expected: str, observed: str, seen: Arrival | Reaction | None = None) -> None:
@@ -103,7 +103,7 @@ class Cleanup:
 
     entities: list[tuple[str, str, str]] = field(default_factory=list)
     on_making: Callable[[str, str, str], None] = lambda vhost, kind, name: None
-    """Hears of each of them before it is made."""
+    """Is called with each of them before it is made."""
 
     def add(self, vhost: str, kind: str, name: str) -> None:
         """Remember an entity."""
@@ -118,7 +118,7 @@ LINKS = "links"
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """How a target's queues come about where the protocol cannot declare them, in the words of targets.yaml.
+    """How a target's queues are created where the protocol cannot declare them, in the words of targets.yaml.
 
     ``way`` is empty if the target's first words are to tell. ``address`` is how the target writes the address of a
     node, with ``{name}`` for its name; ``hostname`` how a virtual host is named where the protocol has hostnames only.

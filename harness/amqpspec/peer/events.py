@@ -15,7 +15,7 @@ from amqpspec.wire.transport import StreamEnd
 
 
 class Arrival(Protocol):
-    """Anything that arrives, or does not: it can be told in words, and is data that targets have in common."""
+    """Anything that arrives, or does not: it can be described in words, and is data that targets have in common."""
 
     __slots__ = ()
 
@@ -68,7 +68,7 @@ class Garbled(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Arrival):
-    """The stream ended; ``why`` is what the transport was told of it, such as the alert of TLS."""
+    """The stream ended; ``why`` is the reason that the transport knows, such as a TLS alert."""
 
     how: StreamEnd
     why: str = ""
@@ -107,7 +107,7 @@ class Quiet(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What a target did about something: everything that mattered, in order; the last arrival decides.
+    """What a target did about something: everything relevant, in order; the last arrival decides.
 
     ``refusal`` is the refusal it amounts to, or None if the target did not refuse (it answered, or kept silent);
     ``closing`` is the arrival that said it, where one did.

@@ -71,7 +71,7 @@ class Line:
         return self.context.patience.reply_s
 
     def claim(self, expected: str) -> None:
-        """From here on, what does not come about is a failure of ``expected``."""
+        """From here on, what does not happen is a failure of ``expected``."""
         for line in self.lines:
             line.claimed = expected
         self.transport.note(f"claim: {expected}")

@@ -29,7 +29,7 @@ class Conversation(Protocol):
 
 
 class _OneResponse:
-    """A mechanism that says all there is to say at once."""
+    """A mechanism with one response."""
 
     def __init__(self, response: bytes) -> None:
         self._response = response
@@ -81,7 +81,7 @@ class Scram:
 
 
 def conversation(mechanism: str, login: Login, nonce: str = "") -> Conversation:
-    """What a login says under a mechanism; an unknown one says nothing."""
+    """The login's part under a mechanism; under an unknown one it sends nothing."""
     if mechanism.startswith("SCRAM-") and not mechanism.endswith("-PLUS"):
         return Scram(mechanism, login, nonce)
     if mechanism == "PLAIN":

@@ -53,7 +53,7 @@ class Journal:
         self._append({"kind": "case", **row.to_json()})
 
     def void(self, cases: Iterable[str], why: str) -> None:
-        """Withdraw what was said of these cases so far."""
+        """Withdraw what was recorded of these cases so far."""
         self._append({"kind": "void", "cases": list(cases), "why": why})
 
     def node(self, node: Node) -> None:
@@ -142,7 +142,7 @@ def _voided(folder: Path, line: dict[str, Any]) -> list[str]:
 
 @contextmanager
 def _one_line_errors(folder: Path) -> Iterator[None]:
-    """A line that is JSON and no line of ours is told in one line."""
+    """Report in one line a line that is JSON and not a journal's."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:

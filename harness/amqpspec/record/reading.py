@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 MAX_YAML_CHARACTERS = 2 << 20
-"""A parser in Python takes seconds for a megabyte; the largest baseline of ours has a thirtieth of this."""
+"""A parser in Python takes seconds for a megabyte; our largest baseline has a thirtieth of this."""
 _TOO_DEEP = "nested too deeply"
 
 

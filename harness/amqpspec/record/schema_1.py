@@ -2,7 +2,7 @@
 
 Knows: how schema 1 worded things. Must not know: how anything is worded today.
 
-This is the only place that reads sentences of ours, and only rows of old files come here. What such a row observed
+This is the only place that reads amqpspec's sentences, and only rows of old files come here. What such a row observed
 becomes its way (see ``record.rows.Facts``): the sentence with the target's own names, texts and numbers as
 placeholders, which is what old lakes compare cases by. Reply codes and protocol headers are the protocol's own numbers
 and stay.

@@ -83,7 +83,7 @@ class Transcript:
         self._cut_octets += len(octets)
 
     def clock(self, t_ns: int) -> None:
-        """What a case was told of the time; it is in the next line."""
+        """The time that a case read; it is in the next line."""
         with self._lock:
             self._clock.append(t_ns)
 
@@ -125,7 +125,7 @@ class Transcript:
 
 
 def distinctive(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Those that stand nowhere by chance: from eight octets on, from sixteen where all are letters, or digits.
+    """Those that do not occur by chance: from eight octets on, from sixteen where all are letters, or digits.
 
     A shorter one is hidden in the fields where it belongs (``amqpspec.wire.direction``), and only there: a password
     like ``pass`` is no reason to star out half of the evidence.

@@ -1,7 +1,7 @@
 """The broker's end of one client's connection, whatever it speaks: its socket, its output, its patience, its end.
 
 Knows: when octets go in and out, who limits a connection's life and for how long, how to end a socket so that the
-peer can read everything that was said.
+peer can read everything that was sent.
 Must not know: any protocol. What octets mean, what may be said in which phase, and how a refusal looks on the wire is
 the affair of the connection of each family.
 """
@@ -42,9 +42,9 @@ class BrokerConnection(asyncio.Protocol, ABC):
     OPEN: ClassVar[Enum]
     """The phase between a handshake that went well and the first word of the end."""
     MUTE: ClassVar[Enum]
-    """The phase of a connection that neither hears nor speaks and does not end: only a fault brings it there."""
+    """The phase of a connection that neither reads nor writes and does not end: only a fault causes it."""
     ENDED: ClassVar[Enum]
-    """The phase in which the socket has ended, or ends as soon as the peer has read what was said."""
+    """The phase in which the socket has ended, or ends as soon as the peer has read what was sent."""
     GOING_DOWN: ClassVar[Any]
     """What a close carries where the broker goes down."""
     INTERNAL_ERROR: ClassVar[Any]
@@ -100,7 +100,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
     # --- the socket
 
     def forgives(self, deviation: str) -> bool:
-        """Whether a deviation that is common in the field may pass; then it is told."""
+        """Whether a deviation that is common in the field may pass; then it is reported."""
         if self.core.forgave is None:
             return False
         self.core.forgave(self._remote, deviation)
@@ -113,7 +113,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is heard or said any more."""
+        """Whether nothing is read or written any more."""
         return self.phase is self.ENDED or self.phase is self.MUTE
 
     def choose_vhost(self, name: str, unknown: str, forbidden: str) -> None:
@@ -263,7 +263,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
     # --- the end
 
     def end_socket(self) -> None:
-        """End the socket: what was said can still be read, nothing more is said.
+        """End the socket: what was sent can still be read, nothing more is sent.
 
         Only the sending side is shut, and what still comes is read and dropped. To close a socket with unread octets
         makes the kernel send a reset, and that takes from the peer what it has not read yet: the very refusal.

@@ -40,7 +40,7 @@ class Connected(Protocol):
         """Write what has gathered."""
 
     def shut_down(self, text: str) -> None:
-        """End in good order: the broker goes down."""
+        """End cleanly: the broker goes down."""
 
     def abort(self) -> None:
         """End at once."""
@@ -63,9 +63,9 @@ class Core:
         self.login_s, self.product = HANDSHAKE_S, PRODUCT
         self.max_message_octets = MAX_MESSAGE_OCTETS
         self.forgave: Forgave | None = None
-        """Who is told what was forgiven; None if nothing is."""
+        """Is called with what was forgiven; None if nothing is."""
         self.refused: Refused | None = None
-        """Is told why a client was refused that learned nothing of it on the wire."""
+        """Is called with the reason why a client was refused that learned nothing of it on the wire."""
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
@@ -111,7 +111,7 @@ class Core:
         self.flush()
 
     def restart(self) -> None:
-        """Go down in good order and come up again with what is durable."""
+        """Go down cleanly and come up again with what is durable."""
         for connection in tuple(self.connections):
             connection.shut_down("the broker restarts")
         self.later.catch_up()

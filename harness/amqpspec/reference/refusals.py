@@ -64,7 +64,7 @@ class RefusalRules(ABC):
 
     def _faults_of(self, row: Requirement, others: Sequence[Requirement]) -> Iterator[Fault]:
         everything = (row.id, *(other.id for other in others))
-        yield Fault(f"not-refused:{row.id}", everything, "what the rule forbids is let pass")
+        yield Fault(f"not-refused:{row.id}", everything, "accepts what the rule forbids")
         if (code := self.wrong_code(row)) is not None:
             yield Fault(
                 f"wrong-code:{row.id}", _broken(code, row, others), f"the refusal carries {code.code}"

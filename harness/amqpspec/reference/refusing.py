@@ -1,7 +1,7 @@
 """How a broker refuses: by naming the rule that was broken.
 
 Knows: the refusal that the ledger asks for, and the three ways in which a fault makes it wrong.
-Must not know: any protocol; whoever catches ``Refused`` says it in its own words.
+Must not know: any protocol; the code that catches ``Refused`` says it in its own words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.conversation import Address
 
 Refused = Callable[[Address, str], None]
-"""Is told the client's address and the reason, each time."""
+"""Is called with the client's address and the reason, each time."""
 
 
 class RefusedError(Exception):

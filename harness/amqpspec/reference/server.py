@@ -42,9 +42,10 @@ class ReferenceBroker:
     measure will not do. ``late_s`` is how far what the broker says by itself comes after its cause (``late``).
     ``through`` stands between each connection and its socket; ``vhosts`` are there besides those of every broker.
     ``login_s`` is how long a client may take to log in, ``product`` what the broker calls itself. With ``forgave`` it
-    is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop. ``refused`` is
-    told, on the loop as well, why a client was refused silently. AMQP 1.0 announces ``max_message_octets``.
-    ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
+    is lenient: it tolerates what is common in the field, and reports it there (``leniency``), on the loop. ``refused``
+    is called, on the loop as well, with the reason why a client was refused silently. AMQP 1.0 announces
+    ``max_message_octets``. ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for an
+    unknown fault.
     """
 
     def __init__(

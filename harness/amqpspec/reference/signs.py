@@ -43,7 +43,7 @@ class SignsOfLife:
         raise NotImplementedError
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Act on how long nothing has come in, and how long nothing has gone out."""
+        """Act on how long nothing was received, and how long nothing was sent."""
         raise NotImplementedError
 
     def begin(self) -> None:

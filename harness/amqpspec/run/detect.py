@@ -33,8 +33,8 @@ class Detected:
 def detect(target: Target, patience: float = 1.0) -> Detected:
     """The dialect to speak with a target that is given by its URL: its own, unless the target offers another one.
 
-    A target that says nothing, or speaks HTTP, is detected within three seconds, times ``patience``. If there is no
-    connection, or one that ends, nothing is told: the run then says what is wrong.
+    A target that is silent, or speaks HTTP, is detected within three seconds, times ``patience``. If there is no
+    connection, or one that ends, nothing is reported: the run then says what is wrong.
     """
     assert target.url is not None
     try:

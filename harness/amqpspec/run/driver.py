@@ -30,7 +30,7 @@ class Identity:
     """What a target announced, its round trip in seconds, and the optional parts that it lacks, with the reason.
 
     ``note`` says what is worth knowing before the first verdict; empty if all is as ordered. ``nodes`` says how
-    queues come about where the protocol cannot declare them.
+    queues are created where the protocol cannot declare them.
     """
 
     product: str
@@ -127,7 +127,7 @@ def _no_hint(unmet: Exception) -> str:
 def probing(peer: Line, hint: Callable[[Exception], str] = _no_hint) -> Iterator[Step]:
     """The steps of a probe: what goes wrong is ProbeFailed with the step that it went wrong in; hangs up in any case.
 
-    The end of a stream is told in the words of the socket where it has some: a name that is not known, a certificate
+    The end of a stream is reported in the words of the socket if it has some: a name that is not known, a certificate
     that is not trusted. ``hint`` says more of what was not met.
     """
     step = Step()

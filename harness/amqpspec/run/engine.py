@@ -7,7 +7,7 @@ at a time, then all that need a restart around one restart. The target is looked
 what ended since it was last seen alive is withdrawn, the target is restarted, and those cases go again one at a time,
 so that the right one is blamed. With one connection, or one case and no restart, the target is looked at after every
 case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is looked at before the
-case closes its connections, and is restarted after it. Observers are told of rows as they are written; they must not
+case closes its connections, and is restarted after it. Observers receive rows as they are written; they must not
 raise.
 """
 

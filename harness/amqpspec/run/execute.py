@@ -279,7 +279,7 @@ def _deviation(case: Case) -> Outcome:
 
 
 def last_line(error: BaseException) -> str:
-    """An exception of ours in one line, with its place."""
+    """An exception of the harness in one line, with its place."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
 

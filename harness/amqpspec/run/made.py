@@ -3,7 +3,7 @@
 Knows: a list in memory, journals, where the folders of runs are noted. Must not know: how nodes are made or deleted.
 
 A run notes its folder below ``.brokers/left/TARGET/DIALECT/`` when it begins, and takes the note back when it ends and
-nothing of it is left on the target. Whoever is killed leaves note and journal: the next run of the same target reads
+nothing of it is left on the target. A killed run leaves note and journal: the next run of the same target reads
 them.
 """
 

@@ -100,7 +100,7 @@ class RecordedStream:
         )
 
     def now(self) -> float:
-        """The monotonic clock in seconds; what a case is told of it is written down."""
+        """The monotonic clock in seconds; each reading of a case is recorded."""
         t_ns = monotonic_ns()
         self._transcript.clock(t_ns)
         return t_ns / 1e9

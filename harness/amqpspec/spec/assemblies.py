@@ -176,7 +176,7 @@ class Control:
 
     @property
     def sent_by(self) -> Side:
-        """Who sends it: the other side of whoever handles it."""
+        """Who sends it: the side that does not handle it."""
         handled_by = {handler.role for handler in self.handlers}
         if handled_by == {Role.SERVER}:
             return Side.CLIENT
@@ -278,7 +278,7 @@ class AssemblyDialect(Dialect):
 
     @cached_property
     def codes(self) -> tuple[RefusalCode, ...]:
-        """Every code that a refusal can carry; an end in good order is none."""
+        """Every code that a refusal can carry; a clean end is none."""
         return tuple(
             RefusalCode(c.name, c.name if row.by_name else int(c.value), row.scope)
             for row in self.code_domains

@@ -61,7 +61,7 @@ class Entry:
     reference: Part = None
     """What makes the reference broker's end of a connection: called with ``amqpspec.reference.core.Core``."""
     faults: Part = None
-    """``amqpspec.reference.faults.Faults``: the deviations that the reference broker can be told to show."""
+    """``amqpspec.reference.faults.Faults``: the deviations that the reference broker shows on request."""
     suite: Part = None
     """The package of its cases."""
     fuzzing: Part = None

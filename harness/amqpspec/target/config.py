@@ -37,7 +37,7 @@ class Target:
     those that it has without announcing them in the usual place;
     ``ending_s`` is how long it may take to end a connection that it refuses; ``patience`` scales every wait, and
     ``connections`` is how many cases it tolerates at once, where the user does not say. A ``fresh`` one is restarted
-    after each case. ``nodes`` says how the queues of AMQP 1.0 come about, where their target does not tell;
+    after each case. ``nodes`` says how the queues of AMQP 1.0 are created, where their target does not tell;
     ``memory_limit_mib`` is the limit under which a known broker has to run, if there is one.
     """
 

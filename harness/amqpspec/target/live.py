@@ -50,7 +50,7 @@ class Live:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Passwords that must not reach the evidence, whoever they belong to."""
+        """Passwords that must not reach the evidence, of any user."""
         logins = (self.login, *self.logins.values())
         return secret_passwords([*self.target.secrets, *(login.password for login in logins)])
 
@@ -143,7 +143,7 @@ def _known(target: Target, state_dir: Path) -> Live:
 
 
 def _check_limit(target: Target, running: Running) -> None:
-    """A broker that is to run under a limit does; who started it otherwise is told, and it is left alone."""
+    """Check that a broker runs under its limit; report one that was started otherwise, and leave it alone."""
     wanted_mib, actual_mib = target.memory_limit_mib, running.memory_limit_mib
     if wanted_mib and (actual_mib is None or actual_mib > wanted_mib):
         hint = f"amqpspec brokers restart {target.broker} --memory-limit {wanted_mib}"

@@ -1,6 +1,7 @@
 """The proxy that the environment names for a target: ``https_proxy``, ``HTTPS_PROXY``, ``no_proxy``, ``NO_PROXY``.
 
-Knows: these variables, as curl and Python read them; the small letters go first. Must not know: what a proxy is told.
+Knows: these variables, as curl and Python read them; the small letters go first. Must not know: what is sent to a
+proxy.
 """
 
 from __future__ import annotations

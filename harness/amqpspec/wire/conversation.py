@@ -68,7 +68,7 @@ class Talk:
     amiss: str = ""
     kept_octets: int = 0
     forgiven: list[str] = field(default_factory=list)
-    """Deviations that a lenient server let pass, by name, each once."""
+    """Deviations that a lenient server tolerated, by name, each once."""
     refused: str = ""
     """Why the server refused the client without telling it."""
     room: Room = field(default_factory=Room)
@@ -136,7 +136,7 @@ class Conversation:
         return next(self.by_server(name), None)
 
     def before(self, later: Said) -> Iterator[Said]:
-        """Everything that was said before."""
+        """Everything that was sent before."""
         for said in self.said:
             if said is later:
                 return

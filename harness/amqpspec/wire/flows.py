@@ -19,7 +19,7 @@ from amqpspec.wire.segments import SEQ_SPAN, InOrder
 
 @dataclass(slots=True)
 class Skipped:
-    """TCP connections that were not told: the capture has not their beginning."""
+    """TCP connections that were left out: the capture lacks their beginning."""
 
     begun_before: set[frozenset[Address]] = field(default_factory=set)
 

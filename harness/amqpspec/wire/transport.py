@@ -35,7 +35,7 @@ class Transport(Protocol):
     def receive(self, until_s: float) -> bytes:
         """What arrived, or ``b""`` when the clock passed ``until_s``; raises StreamEnded.
 
-        The cause of a StreamEnded says why, where something told. Raises WireError if what carries the octets breaks
+        The cause of a StreamEnded says why, if that is known. Raises WireError if what carries the octets breaks
         its own rules, such as a WebSocket's, and nothing more can be read.
         """
         ...

@@ -70,7 +70,7 @@ def _aside(out: Path) -> Path:
 
 
 def swap(draft: Path, out: Path) -> None:
-    """The draft takes the place of a folder; a kill between the two renames is mended by the next ``check``."""
+    """The draft takes the place of a folder; the next ``check`` repairs a kill between the two renames."""
     aside = _aside(out)
     shutil.rmtree(aside, ignore_errors=True)
     if out.exists():

@@ -34,7 +34,7 @@ def write_results(
 ) -> Path:
     """Write ``results.json`` into the run's folder and return its path.
 
-    Cases are taken one at a time and kept nowhere: they wait in an unnamed file until the counts, which stand
+    Cases are taken one at a time and not kept in memory: they wait in an unnamed file until the counts, which stand
     first in the document, are known.
     """
     folder.mkdir(parents=True, exist_ok=True)

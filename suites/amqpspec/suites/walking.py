@@ -64,7 +64,7 @@ class Walk(Protocol):
         ...
 
     def open(self) -> None:
-        """What comes before the first step."""
+        """What precedes the first step."""
         ...
 
     def take(self, step: Any) -> None:
@@ -287,7 +287,7 @@ def _settings(walks: int, steps: int, phases: Sequence[Phase]) -> settings:
 
 
 def walked(peer: Line, plan: Plan) -> Verdict:
-    """Walk long legal histories, and compare each with the model; a mismatch is told in as few steps as were found."""
+    """Walk long legal histories, and compare each with the model; report a mismatch in the fewest steps found."""
     search = Search(peer, plan)
     note = (
         f"walks of seed {plan.seed}, hypothesis {hypothesis.__version__}: the case run alone walks them again"

@@ -16,7 +16,7 @@ WINDOWS: dict[str, Any] = {"next_outgoing_id": 0, "incoming_window": 1000, "outg
 
 
 class Talk:
-    """One connection: says performatives, hears performatives."""
+    """One connection: sends performatives, receives performatives."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Agents that are kept: what they say belongs to the right task, and what is not as good as new is replaced."""
+"""Agents that are kept: what they say belongs to the right task, and what is not like new is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After an end in its name, a broker of AMQP 1.0 that does not know of it says nothing that contradicts it."""
+"""After an end in its name, a broker of AMQP 1.0 that does not know of it sends nothing that contradicts it."""
 
 from __future__ import annotations
 

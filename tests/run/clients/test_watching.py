@@ -91,7 +91,7 @@ def _verdicts(talk: Talk) -> dict[str, Outcome]:
 
 @contextmanager
 def _watching(folder: Path, journal: Journal) -> Iterator[tuple[Watch, list[Judged], Callable[[], None]]]:
-    """A watch, what it told, and a way to wait until it told again."""
+    """A watch, what it reported, and a way to wait until it reports again."""
     told: list[Judged] = []
     more = threading.Semaphore(0)
 

@@ -333,7 +333,7 @@ def test_a_response_cut_in_pieces_anywhere(segment: bytes, most: int) -> None:
 
 
 def assert_hidden(octets: bytes, said: str) -> None:
-    # Single octets of a frame of one octet could only be told by their neighbours.
+    # Single octets of a frame of one octet could only be recognised by their neighbours.
     for part in (b"s3c", b"cret", b"pass", b"gue"):
         assert part not in octets
         assert part.decode() not in said

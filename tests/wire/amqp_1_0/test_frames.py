@@ -1,4 +1,4 @@
-"""Frames: lies that can be told, streams that break, what a frame says of itself."""
+"""Frames: sizes that can lie, streams that break, what a frame says of itself."""
 
 from __future__ import annotations
 

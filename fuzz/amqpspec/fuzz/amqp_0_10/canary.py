@@ -1,6 +1,6 @@
 """The canaries of AMQP 0-10: a queue that stores a message, and queues that are subscribed to.
 
-Knows: sessions, queues, transfers of one's own. Must not know: inputs, processes, what a complaint leads to.
+Knows: sessions, queues, its own transfers. Must not know: inputs, processes, what a complaint leads to.
 
 All queues are exclusive; two of them are subscribed to, each in a session on a separate channel. On one more channel
 nothing is ever asked.
@@ -31,7 +31,7 @@ from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.values import Packed
 
 _STORE, _FIRST, _SECOND, _QUIET = 1, 2, 3, 4
-"""Channels: that of the queue that stores, two that are subscribed to, one that hears nothing."""
+"""Channels: that of the queue that stores, two that are subscribed to, one that receives nothing."""
 _UNLIMITED, _NONE = (1 << 32) - 1, 1
 _STORED = "stored"
 
@@ -98,7 +98,7 @@ class AssemblyCanary:
             raise
 
     def _settle(self, number: int) -> None:
-        """Attach the sessions, where the target allows so many, and declare the queues."""
+        """Attach the sessions, if the target allows this many, and declare the queues."""
         client = self.client
         client.enter("session")
         for channel in range(_FIRST, min(_QUIET, client.values.channel_max) + 1):

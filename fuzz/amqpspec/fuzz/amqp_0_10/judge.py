@@ -54,7 +54,7 @@ def _of_frame(state: State, octets: bytes) -> str:
         return ""
     size = int.from_bytes(octets[2:4], "big")
     if size < LAYOUT.header_octets:
-        # Whoever reads the flags first may speak of them.
+        # A target that reads the flags first may report them.
         return "" if _odd_bits(octets) else "transport/frame/size-below-header"
     reader = FrameReader(header_allowed=False)
     reader.feed(octets)

@@ -127,7 +127,7 @@ _RECEIVER = (
 
 
 def _messages(session: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A message of one's own has arrived; one is on its way, up to its command, its header, a part of its body."""
+    """A message of this connection has arrived; one is in transit up to its command, its header, a part of its body."""
     declare = _say("queue.declare", queue=Slot.QUEUE, exclusive=True, auto_delete=True)
     subscribe = _say(
         "message.subscribe", queue=Slot.QUEUE, destination="amqpspec.fuzz.d", accept_mode=_EXPLICIT, acquire_mode=0,

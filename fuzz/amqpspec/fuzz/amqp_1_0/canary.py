@@ -1,6 +1,6 @@
 """The canaries of AMQP 1.0: a node that stores a message over the batch, and one that is received from all the time.
 
-Knows: links, credit, transfers of one's own. Must not know: inputs, processes, what a complaint leads to.
+Knows: links, credit, its own transfers. Must not know: inputs, processes, what a complaint leads to.
 
 All transfers are settled when they are sent. A canary that cannot pass a message of its own when it is opened is none:
 what it says later would be about the target's ways, not about an input.
@@ -53,7 +53,7 @@ class TypedCanary:
                 with self._busy:
                     self.client.send(EMPTY_FRAME)
         except (Unanswered, OSError):
-            return  # given up, or hung up on: whoever looks next finds out
+            return  # given up, or disconnected: the next check detects it
 
     def _opened(self) -> Client:
         values = replace(self._values, container=f"amqpspec-canary-{self._number}")
@@ -90,7 +90,7 @@ class TypedCanary:
         self.client.wait("attach")
 
     def _empty(self, handle: int) -> None:
-        """Take out what the node holds from another time, up to a message of one's own; then stop the store."""
+        """Take out what the node holds from another time, up to a message of this canary; then stop the store."""
         mark, before = self._token(handle, "mark"), self._heard
         self._transfer(handle, mark)
         if not any(mark in body for body in self._until(mark, PATIENCE_S)):
@@ -137,7 +137,7 @@ class TypedCanary:
             if not stored:
                 raise Unanswered("a stored message did not arrive", silent=True)
 
-    # --- what is said and heard
+    # --- sending and receiving
 
     def _token(self, number: int, who: str) -> bytes:
         seed = blake2b(f"{number} {who} {self._number}".encode(), digest_size=32).digest()
@@ -161,7 +161,7 @@ class TypedCanary:
         )  # fmt: skip
 
     def _until(self, own: bytes, within_s: float) -> list[bytes]:
-        """Payloads that were transferred: up to one that holds one's own, and what arrives directly after it."""
+        """Payloads that were transferred: up to one that holds this canary's, and what arrives directly after it."""
         received: list[bytes] = []
         until_s = now_s() + within_s
         while (said := self.client.next(until_s)) is not None:

@@ -270,7 +270,7 @@ class _Grammar(Maker):
                 yield Production(f"server/state/{row.name}", tree, Side.SERVER)
 
     def _messages(self) -> Iterator[Production]:
-        """Sections, encodings, and composites that stand nowhere else, in a message."""
+        """Sections, encodings, and composites that occur only there, in a message."""
         bodies = ("data", "amqp-sequence", "amqp-value")
         for row in self.dialect.sections:
             rest = () if row.name in bodies else (self.body(),)

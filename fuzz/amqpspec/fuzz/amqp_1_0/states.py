@@ -98,7 +98,7 @@ def states_of() -> Iterator[State]:
 
 
 def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A delivery of one's own has arrived and is not settled."""
+    """A delivery of this connection's message has arrived and is not settled."""
     receiver = _attach(LINKS[1], RECEIVER, "receiver")
     sent = _say(
         "transfer",

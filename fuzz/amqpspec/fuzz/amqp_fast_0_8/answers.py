@@ -18,7 +18,7 @@ from amqpspec.wire.errors import WireError
 
 _MAX_OCTETS = 2 << 20
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
-"""What stands for no limit, or for one that is not told."""
+"""The value for no limit, or for one that is not specified."""
 
 
 def decoder() -> Decode:

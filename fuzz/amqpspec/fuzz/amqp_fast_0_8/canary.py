@@ -1,6 +1,6 @@
 """The canaries of AMQP/Fast: a temporary queue that stores a message, and another one that is read all the time.
 
-Knows: handles, temporary queues, deliveries of one's own. Must not know: inputs, processes, what a complaint leads to.
+Knows: handles, temporary queues, its own deliveries. Must not know: inputs, processes, what a complaint leads to.
 
 Both queues go with the connection. On one more channel nothing is ever asked.
 """
@@ -31,7 +31,7 @@ from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _QUEUE, _TAG = 1, 0x0203
 _SENDER, _STORE, _INBOX, _QUIET = 1, 2, 3, 4
-"""Handles, each on the channel of its number; the last one hears nothing."""
+"""Handles, each on the channel of its number; the last one receives nothing."""
 
 
 class CommandClient(Client):

@@ -79,7 +79,7 @@ def _of_frame(state: State, octets: bytes) -> str:
 
 
 def _of_lost(octets: bytes, size: int) -> str:
-    """A wrong end octet, unless the code says nothing either."""
+    """A wrong end octet, unless the code is unknown as well."""
     end = octets[_LAYOUT.size_octets + size - 1 :][:1]
     known = octets[_LAYOUT.size_octets] in DIALECT.commands_by_code
     return "syntax/command-end" if known and end and end[0] != _LAYOUT.end else ""

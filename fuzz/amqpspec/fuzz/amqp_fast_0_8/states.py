@@ -33,7 +33,7 @@ from amqpspec.wire.amqp_fast_0_8.message import encode_message
 SMALL_FRAME_MAX_OCTETS = DIALECT.layout.min_frame_max_octets
 """What the state ``tuned`` settles for the server's frames."""
 BODY_SIZE_OCTETS, BODY_SENT = 16, b"01234567"
-"""What the states in the middle of a message announce, and what has come of it."""
+"""What the states in the middle of a message announce, and what has arrived of it."""
 _BYE = (("reply_code", 200), ("reply_text", "done"))
 _FRAGMENT = "fragment"
 
@@ -114,7 +114,7 @@ def _on_handle() -> tuple[str, ...]:
 
 
 def _messages(handle: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
-    """A message of one's own has arrived and is not acknowledged; one is sent, fragment by fragment."""
+    """A message of this connection has arrived and is not acknowledged; one is sent, fragment by fragment."""
     consume = _say(
         "handle.consume", handle_id=HANDLE, confirm_tag=TAG, service_type=TOPIC_SERVICE, prefetch=10,
         dest_name=Slot.QUEUE,

@@ -91,7 +91,7 @@ def _cell(item: FuzzInput) -> str:
 
 
 class ClientCampaign:
-    """One campaign; ``tell`` hears of each finding, and of the count of inputs."""
+    """One campaign; ``tell`` is called with each finding, and with the count of inputs."""
 
     def __init__(self, order: ClientOrder, tell: Callable[[Path | int], None] = lambda news: None) -> None:
         self.order, self.tally = order, Tally()

@@ -33,7 +33,7 @@ class ServerPlace:
 
 
 class ClientsPart(Part, Protocol):
-    """Where clients of a dialect can be fuzzed; nowhere by default.
+    """Where clients of a dialect can be fuzzed; no place by default.
 
     ``client_families`` are those that bend what servers send.
     """

@@ -19,7 +19,7 @@ NAME_COUNTS = (1, 2, 8, 64, 256, 1000)
 
 
 def names(kind: str, count: int) -> list[str]:
-    """This many names that stand nowhere else: each count has its own."""
+    """This many unique names: each count has its own."""
     return [f"fz-{kind}-{count:x}-{number:x}" for number in range(count)]
 
 

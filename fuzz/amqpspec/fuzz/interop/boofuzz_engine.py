@@ -3,7 +3,7 @@
 Knows: boofuzz' session and monitors, our monitor and triage. Must not know: how requests are made, sockets.
 
 boofuzz decides what is sent and in which order; one case at a time. After some cases all oracles are asked, and blame
-is told as in a campaign: the suspected octets are sent again by our own executor.
+is found as in a campaign: the suspected octets are sent again by our own executor.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class BoofuzzRun:
         self._triage.revive()
 
     def _item(self, index: int, name: str, stream: Stream) -> FuzzInput:
-        """The case as an input of ours: what was sent after its state."""
+        """The case as one of our inputs: what was sent after its state."""
         edge = self._edge(name)
         steps = tuple(stream.sent[-1 - len(edge.since) :])
         role = _ROLE + blake2b(b"".join(steps), digest_size=8).hexdigest()
@@ -316,7 +316,7 @@ def load_session(subject: Subject) -> ModuleType:
 
 
 def _slots(subject: Subject) -> dict[str, Any]:
-    """What stands in slots; limits come from the target, names of one's own are made for each case."""
+    """The values of slots; limits come from the target, unique names are made for each case."""
     values = subject.values
     own = (Slot.RESPONSE, Slot.VHOST, Slot.QUEUE, Slot.MECHANISM, Slot.USER, Slot.PASSWORD)
     slots = {slot.name.lower(): values.of(slot) for slot in own}

@@ -71,7 +71,7 @@ def _kinds(dialect_id: str) -> Mapping[int, str]:
 
 
 def mechanisms_in(codec: Codec, said: Heard) -> tuple[str, ...]:
-    """The mechanisms that a start offers; none where something else was said, or what cannot be read."""
+    """The mechanisms that a start offers; none if something else arrived, or cannot be read."""
     if said.name != "connection.start":
         return ()
     try:

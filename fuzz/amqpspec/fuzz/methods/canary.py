@@ -1,6 +1,6 @@
 """The canaries of the 0-9 family: a queue that stores a message, and queues that are consumed from.
 
-Knows: channels, queues, deliveries of one's own. Must not know: inputs, processes, what a complaint leads to.
+Knows: channels, queues, its own deliveries. Must not know: inputs, processes, what a complaint leads to.
 
 All queues are exclusive; two of them are consumed from, each on a separate channel. On one more channel nothing is
 ever asked.
@@ -30,7 +30,7 @@ from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter
 
 _FIRST, _SECOND, _QUIET = 1, 2, 3
-"""Channels: the last one hears nothing."""
+"""Channels: the last one receives nothing."""
 
 
 class MethodsClient(Client):
@@ -77,7 +77,7 @@ class MethodsCanary:
             raise
 
     def _settle(self) -> None:
-        """Open the channels, where the target allows so many, and the queues."""
+        """Open the channels, if the target allows this many, and the queues."""
         client = self.client
         client.enter("channel")
         if client.values.channel_max >= _QUIET:

@@ -98,7 +98,7 @@ class MethodsDriver(FuzzDriver):
         return WordedFrames(reader, partial(describe_frame, self._codec))
 
     def server_places(self) -> Iterable[ServerPlace]:
-        """From start to the midst of a content."""
+        """From start to the middle of a content."""
         return server_places(self.dialect_id)
 
     # --- states

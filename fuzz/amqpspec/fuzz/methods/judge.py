@@ -25,7 +25,7 @@ from amqpspec.wire.methods.frames import Frame, FrameReader
 from amqpspec.wire.values import Table, Typed
 
 _AT_ONCE = frozenset({"type", "end", "too-large"})
-"""Rules on frames: whoever reads them sees the breach before anything that follows."""
+"""Rules on frames: a reader sees the violation before anything that follows."""
 _TABLE_PLACES = ("table", "array", "field value", "field name")
 _NAME = re.compile(r"[A-Za-z$#][A-Za-z0-9_$#]{0,127}")
 _STANDARD_CLASSES_END = 0xF000

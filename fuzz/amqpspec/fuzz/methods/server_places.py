@@ -24,7 +24,7 @@ _DELIVERED = (
 
 
 def server_places(dialect_id: str) -> Iterator[ServerPlace]:
-    """From start to the midst of a content, with what servers of the dialect may send."""
+    """From start to the middle of a content, with what servers of the dialect may send."""
     known = grammar(dialect_id)
 
     def may_come(name: str) -> bool:

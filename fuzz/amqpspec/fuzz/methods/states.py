@@ -29,7 +29,7 @@ SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX = 4096, 8
 """What the state ``limits`` settles: the smallest frames that can be agreed on, and few channels."""
 
 BODY_SIZE_OCTETS, BODY_SENT = 16, b"01234567"
-"""What the states in the middle of a content announce, and what has come of it."""
+"""What the states in the middle of a content announce, and what has arrived of it."""
 
 
 def _method(name: str, channel: int = CHANNEL, **args: Argument) -> Say:

@@ -53,12 +53,12 @@ def rung(dialect_id: str, names: tuple[str, ...]) -> int:
 
 
 def is_open(dialect_id: str, reached: int) -> bool:
-    """Whether so many answers open a connection."""
+    """Whether this many answers open a connection."""
     return reached > len(_ladder(dialect_id))
 
 
 def handshake(dialect_id: str, reached: int) -> tuple[Step, ...]:
-    """The rest of the handshake behind so many answers, of which there is one at least."""
+    """The rest of the handshake after this many answers, of which there is one at least."""
     return tuple(step for _, step in _ladder(dialect_id)[reached - 1 :])
 
 

@@ -34,7 +34,7 @@ class Slot(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What fills the slots; of one's own for each connection are ``queue`` and ``container``."""
+    """The values of slots; ``queue`` and ``container`` differ for each connection."""
 
     user: str = "guest"
     password: str = "guest"
@@ -54,7 +54,7 @@ class Values:
 
     @property
     def response(self) -> bytes:
-        """What the mechanism has to be told at first."""
+        """The initial response of the mechanism."""
         if self.mechanism == "PLAIN":
             return f"\0{self.user}\0{self.password}".encode()
         if self.mechanism == "AMQPLAIN":
@@ -69,7 +69,7 @@ def _long_string(name: bytes, text: str) -> bytes:
 
 
 def with_names(values: Values, queue: str, container: str) -> Values:
-    """Values with other names of one's own; each connection has its own, so it has to be cheap."""
+    """Values with new unique names; each connection calls it, so it has to be cheap."""
     v = values
     return Values(
         v.user,

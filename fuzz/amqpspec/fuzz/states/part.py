@@ -66,7 +66,7 @@ class StatesPart(Part, Protocol):
         return Step(())
 
     def opens_or_ends(self, name: str) -> bool:
-        """Whether a thing that was said opens or ends a channel, or what is in one."""
+        """Whether a message opens or ends a channel, or something in one."""
         return True
 
     def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:

@@ -85,7 +85,7 @@ class AssemblyArrived(Arrival):
 
     @property
     def refusal(self) -> Refusal | None:
-        """What it refuses; a session that was detached in good order refuses nothing."""
+        """What it refuses; a session that was detached cleanly refuses nothing."""
         if self.name not in _CODES or (self.name, self.code) == ("session.detached", "normal"):
             return None
         return Refusal(_CODES[self.name][0], self.code)

@@ -2,7 +2,7 @@
 
 Knows: what was sent and what arrived on it, and the books of its sessions. Must not know: sockets, verdicts.
 Where it is ``polite`` (the usual), what has to be answered is answered: close, detach, request-timeout, flush,
-completed that wants a timely reply (this one where it ``knows``: what is known is not told again).
+completed that wants a timely reply (this one where it ``knows``: what is known is not sent again).
 """
 
 from __future__ import annotations

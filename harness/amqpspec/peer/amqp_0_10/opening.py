@@ -198,7 +198,7 @@ class Opening(Connection):
         self.send("session.command-point", channel, command_id=command_id, command_offset=offset)
 
     def detach(self, channel: int = 0) -> AssemblyArrived:
-        """Detach a session in good order; raises Unmet."""
+        """Detach a session cleanly; raises Unmet."""
         session = self.sessions[channel]
         detached = self.call_control("session.detach", channel, name=session.name)
         session.attached = False

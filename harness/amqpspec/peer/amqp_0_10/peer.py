@@ -2,7 +2,7 @@
 
 Knows: the conversation of AMQP 0-10 as a client has it. Must not know: sockets, files, how verdicts are reported.
 
-``call`` sends something and takes what answers it. What does not come about raises ``Unmet``: before ``claim`` the case
+``call`` sends something and takes what answers it. What does not happen raises ``Unmet``: before ``claim`` the case
 is blocked by it, after ``claim`` it is a failure of what was claimed.
 """
 
@@ -114,9 +114,9 @@ class Peer(Opening):
     # --- reactions
 
     def reaction(self, channel: int = 0, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
+        """Watch what the target does about what was sent last, until it refuses, answers, or accepts it.
 
-        It let it pass when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
+        It accepted it when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
         channel cannot carry one), when nothing arrived within the patience for endings.
         """
         patience = self.context.patience

@@ -162,7 +162,7 @@ class Outgoing:
 
     @property
     def outcome(self) -> str:
-        """The name of the state that the target told last; empty while there is none."""
+        """The name of the state that the target reported last; empty while there is none."""
         return "" if self.state is None else self.state.name
 
     @property
@@ -182,7 +182,7 @@ class Delivery:
 
     @property
     def id(self) -> int:
-        """The delivery-id; -1 where the target told none."""
+        """The delivery-id; -1 if the target sent none."""
         return number(self.transfers[0]["delivery_id"], -1)
 
     @property

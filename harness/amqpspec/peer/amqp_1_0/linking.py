@@ -155,7 +155,7 @@ class Linking(Opening):
         return session.every_link[-1]
 
     def leave_scratch(self, link: Link) -> None:
-        """Take the link down again, once it was answered, and what was said about it out of the way."""
+        """Take the link down again, once it was answered, and discard what arrived about it."""
         if not link.refused and link.is_attached:
             self.send("detach", link.session.channel, handle=link, closed=True)
         with suppress(Unmet):

@@ -24,13 +24,13 @@ class Listener(FrameListener[TypedFrame]):
         self.problems: list[Problem] = []
 
     def agree(self, max_frame_octets: int | None) -> None:
-        """The largest frame that the target was told to send; too large a one is still read, as far as bearable."""
+        """The largest frame that the target may send; a larger one is still read, within a limit."""
         # Twice the limit, so that a target which sends too large a frame (§2.7.1 max-frame-size) is seen doing it.
         wanted = UNLIMITED_OCTETS if max_frame_octets is None else 2 * max_frame_octets
         self.reader.max_size = min(max(LEAST_READABLE_OCTETS, wanted), UNLIMITED_OCTETS)
 
     def feed(self, octets: bytes) -> None:
-        """Take octets in; once framing is lost and that was said, nothing more comes of them."""
+        """Take octets in; once framing is lost and that was reported, they are ignored."""
         if not self.reader.is_broken:
             super().feed(octets)
 

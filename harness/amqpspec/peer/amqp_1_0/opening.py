@@ -21,7 +21,7 @@ _CONNECTION_WIDE = frozenset({"open", "close", "empty"})
 
 
 class Opening(Connection):
-    """A connection with what comes before links, and waiting for frames by name."""
+    """A connection with what precedes links, and waiting for frames by name."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)

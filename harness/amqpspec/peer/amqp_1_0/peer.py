@@ -2,7 +2,7 @@
 
 Knows: the conversation as a container has it. Must not know: sockets, files, how verdicts are reported.
 
-``call`` sends a performative and takes its counterpart. What does not come about raises ``Unmet``: before ``claim`` the
+``call`` sends a performative and takes its counterpart. What does not happen raises ``Unmet``: before ``claim`` the
 case is blocked by it, after ``claim`` it is a failure of what was claimed.
 """
 
@@ -85,7 +85,7 @@ class Peer(Watching):
         """Send a delivery, in as many transfers as it takes, or in pieces of ``chunk`` octets.
 
         ``message`` stands for encoded sections in place of ``body`` as data. With ``more`` the delivery stays open: the
-        next transfer on the link continues with it. Waits for credit, unless told not to.
+        next transfer on the link continues with it. Waits for credit, unless ``wait`` is off.
         """
         if wait and link.sending is None:
             self.credit_for(link)

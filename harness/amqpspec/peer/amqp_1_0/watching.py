@@ -26,7 +26,7 @@ class _Watch:
         self.seen: list[Arrival] = []
 
     def matters(self, arrival: FrameArrived) -> bool:
-        """Whether a frame is to be told in the reaction."""
+        """Whether a frame belongs to the reaction."""
         if arrival.name == "disposition":
             return self.rejects(arrival)
         if arrival.name in _NOISE or self.is_answer(arrival):
@@ -70,9 +70,9 @@ class Watching(Linking):
         barrier: bool = True,
         within_s: float | None = None,
     ) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses or lets it pass.
+        """Watch what the target does about what was sent last, until it refuses or accepts it.
 
-        It let it pass when a barrier sent after it is answered: an attach in the same session where that stands, else
+        It accepted it when a barrier sent after it is answered: an attach in the same session where that stands, else
         a begin on another channel. Without ``barrier``, or if none can be sent, when nothing arrived within the
         patience for endings. A refusal of ``link``, or of ``delivery``, is looked for where they are named.
         """
@@ -149,7 +149,7 @@ class Watching(Linking):
             return True
         if watch.matters(arrival):
             watch.seen.append(arrival)
-            # What else concerns the case is told as part of the reaction, and kept for a later wait.
+            # What else concerns the case becomes part of the reaction, and kept for a later wait.
             if arrival.name not in ("end", "detach"):
                 self.keep(arrival)
         elif arrival.link is None or arrival.link is not watch.scratch:

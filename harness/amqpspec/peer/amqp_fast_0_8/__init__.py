@@ -1,6 +1,6 @@
 """The peer of AMQP/Fast: a client that tracks what it sent and accepts everything that arrives.
 
-For whoever writes cases, in short (``peer.Peer`` has it in full):
+For authors of cases, in short (``peer.Peer`` has it in full):
 
 - ``peer.open_connection(**options)``, ``peer.open_channel(1, transacted=True, restartable=True)`` and
   ``peer.open_handle(1, channel=1)`` lead to an open handle, each with what is before it. A handle is opened with all

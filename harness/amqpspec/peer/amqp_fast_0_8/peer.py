@@ -2,7 +2,7 @@
 
 Knows: the conversation as a client has it. Must not know: sockets, files, how verdicts are reported.
 
-What does not come about raises ``Unmet``: before ``claim`` the case is blocked by it, after ``claim`` it is a failure
+What does not happen raises ``Unmet``: before ``claim`` the case is blocked by it, after ``claim`` it is a failure
 of what was claimed.
 """
 
@@ -207,7 +207,7 @@ class Peer(Watching):
         return self.wait(self.closes, self.patience_s)
 
     def leave(self, within_s: float) -> None:
-        """Close the connection in good order, once the verdict is there."""
+        """Close the connection cleanly, once the verdict is there."""
         if self.dialled and not self.is_over() and self.is_open:
             self.send("connection.close")
             self.wait(self.closes, within_s)

@@ -54,10 +54,10 @@ class Watching(Opening):
         barrier: Barrier = "channel",
         within_s: float | None = None,
     ) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses, or lets it pass.
+        """Watch what the target does about what was sent last, until it refuses or accepts it.
 
         A refusal is a CLOSE of that handle, channel or the connection, a REPLY with an error code, or the end. The
-        target let it pass when a barrier after it is answered: on the channel, or a PING; without one, when nothing
+        target accepted it when a barrier after it is answered: on the channel, or a PING; without one, when nothing
         came within the patience for endings.
         """
         patience = self.context.patience

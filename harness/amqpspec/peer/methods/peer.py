@@ -2,7 +2,7 @@
 
 Knows: the conversation of the 0-9 family as a client has it. Must not know: sockets, files, how verdicts are reported.
 
-``call`` sends a method and takes its reply. What does not come about raises ``Unmet``: before ``claim`` the case is
+``call`` sends a method and takes its reply. What does not happen raises ``Unmet``: before ``claim`` the case is
 blocked by it, after ``claim`` it is a failure of what was claimed.
 """
 
@@ -157,8 +157,8 @@ class Peer(Connection):
         """Close the connection as the specification says, the socket too; returns close-ok or what came instead."""
         self.send("connection.close", channel=0, reply_code=200, reply_text="done")
         answer = self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
-        # Whoever asked for the close and has close-ok ends the socket (0-9-1 §2.2.4). A server may wait for that before
-        # it gives back what the connection held.
+        # The side that asked for the close and has close-ok ends the socket (0-9-1 §2.2.4). A server may wait for that
+        # before it gives back what the connection held.
         self.hang_up()
         return answer
 
@@ -236,9 +236,9 @@ class Peer(Connection):
     # --- reactions
 
     def reaction(self, channel: int = 1, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
+        """Watch what the target does about what was sent last, until it refuses, answers, or accepts it.
 
-        It let it pass when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
+        It accepted it when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
         channel cannot carry one), when nothing arrived within the patience for endings.
         """
         patience = self.context.patience

@@ -16,6 +16,6 @@ What a handler returns is the command's result. ``session.refuse(row, text, fiel
 which has to stand in ``faults._ROWS``, and returns where a fault tolerates it; the exception names command and field by
 itself. ``session.command`` sends a command, ``session.control`` a control; ``session.vhost`` is the shared model.
 ``session.deferred`` is where an order goes that is not complete when its handler returns: ``session.complete`` is then
-called by whoever completes it. A behaviour that a fault spoils asks ``session.faulty(NAME)`` at the spot; the fault
-is a row of the table ``FAULTS`` at the end of the same module, which ``faults._MODULES`` lists.
+called by the code that completes it. A behaviour that a fault spoils asks ``session.faulty(NAME)`` at the spot; the
+fault is a row of the table ``FAULTS`` at the end of the same module, which ``faults._MODULES`` lists.
 """

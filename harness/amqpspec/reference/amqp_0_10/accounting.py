@@ -41,7 +41,7 @@ def command_point(session: Session, channel: Channel, order: Order) -> None:
 
 
 def flush(session: Session, channel: Channel, order: Order) -> None:
-    """Tell the sets that are asked for."""
+    """Send the requested sets."""
     if session.faulty("flush-ignored"):
         return
     if order["expected"]:
@@ -127,7 +127,7 @@ def _note_report(session: Session, order: Order) -> None:
 
 
 def known_completed(session: Session, channel: Channel, order: Order) -> None:
-    """The client knows of completions: they need not be told again."""
+    """The client knows of completions: they need not be sent again."""
     ids = ids_of(order["commands"])
     if session.faulty("ends-of-ranges-not-read"):
         ids = ids_of((first, first) for first, _ in order["commands"] or ())

@@ -28,7 +28,7 @@ def _handles(name: str) -> Callable[[Handler], Handler]:
 
 @_handles("session.attach")
 def attach(connection: Connection, channel: Channel, order: Order) -> None:
-    """A session comes to a channel, or is there already."""
+    """Attach a session to a channel, unless it is there already."""
     name = channel.name = order["name"]
     others = any(c.session is not None for c in connection.channels.values() if c is not channel)
     if (channel.number == 0 and connection.faulty("channel-zero-refused")) or (
@@ -62,7 +62,7 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
 
 
 def _taken_over(connection: Connection, known: Session, order: Order) -> Session | None:
-    """A session that is attached elsewhere comes along by force only."""
+    """A session that is attached elsewhere is taken over by force only."""
     if not order["force"] or connection.faulty("force-ignored"):
         connection.refuse("session/attach/one-transport-per-session", "the session is attached elsewhere")
     other, number = known.carrier, known.channel

@@ -44,7 +44,7 @@ class Channel:
         """The offset of a command-point after which nothing has arrived yet."""
 
     def leave(self, *, keeping: bool = True) -> Session | None:
-        """The session leaves, with what has come of a command; ``keeping`` is off where it is over."""
+        """The session leaves, with what has arrived of a command; ``keeping`` is off where it is over."""
         session, self.session, self.point = self.session, None, None
         under_way = self.tracks.pop(DIALECT.layout.tracks["command"], None)
         self.tracks.clear()

@@ -183,7 +183,7 @@ dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messa
 no-default-binding: exchange/default-exchange
 one-binding-per-destination: exchange/bind/binding-key/identity
 """)
-"""Rows of this ledger by which a fault of the shared model is told, if none has the same name."""
+"""Rows of this ledger that a fault of the shared model violates, if none has the same name."""
 _NOT_ACTED_OUT = frozenset({"rolled-back-again-each-time", "unbind-in-vain-ends-exchange"})
 """Faults of the shared model at spots that this broker does not use.
 

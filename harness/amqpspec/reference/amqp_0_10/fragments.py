@@ -25,7 +25,7 @@ _MOST_KEPT = 1024
 
 @dataclass(slots=True, eq=False)
 class Whole:
-    """A message, or what has come of it so far."""
+    """A message, or what has arrived of it so far."""
 
     header: tuple[Any, ...]
     body: bytes

@@ -17,7 +17,7 @@ class Phase(Enum):
     TUNE = "connection.tune-ok"
     OPENING = "connection.open"
     OPEN = "open"
-    # The broker has sent close: only close and close-ok are heard.
+    # The broker has sent close: only close and close-ok are read.
     CLOSING = "closing"
     MUTE = "mute"
     ENDED = "ended"

@@ -25,7 +25,7 @@ from amqpspec.wire.values import Raw
 
 MAX_TIMEOUT_S = 600
 _TELL_AFTER = 64
-"""This many completions are told without being asked for."""
+"""This many completions are sent without a request."""
 _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
 NORMAL = _DETACH_CODES["normal"]
 
@@ -65,7 +65,7 @@ class Session:
         self.partial: Building | None = None
         """The result of a command before its channel was lost."""
         self.completed, self.reported = SerialSet(), SerialSet()
-        """Commands in: those completed and not yet known to be, and those of them that were told."""
+        """Commands in: those completed and not yet known to be, and those of them that were sent."""
         self.stalled = False
         """Whether a fault keeps it from carrying out anything more."""
         self.outgoing = Outgoing(core.faulty, self.control)
@@ -195,12 +195,12 @@ class Session:
         self.release()
 
     def detach(self, partial: Building | None = None) -> None:
-        """Leave the channel, with what has come of a command that is under way."""
+        """Leave the channel, with what has arrived of a command that is under way."""
         self.carrier, self.pointed = None, False
         self.partial = partial
 
     def linger(self) -> None:
-        """Live on without a channel for as long as the timeout grants; without one, end."""
+        """Survive without a channel for as long as the timeout allows; without one, end."""
         keeps = self.timeout_s or self.faulty("sessions-outlive-timeout-zero")
         if keeps and not self.faulty("state-lost-on-detaching"):
             self.wait(keeps)
@@ -213,13 +213,13 @@ class Session:
         self.carrier, self.channel, self.pointed = carrier, channel, False
 
     def resume(self) -> None:
-        """Continue behind attached: with commands that the client lacks, then with whatever waited."""
+        """Continue after attached: with commands that the client lacks, then with whatever waited."""
         self.outgoing.attached()
         for queue in self.queues():
             queue.dispatch()
 
     def wait(self, delay_s: float | None) -> None:
-        """Live on without a channel for so long; None: no longer."""
+        """Survive without a channel for this long; None: no longer."""
         if self._timer is not None and not self.faulty("timeouts-run-on"):
             self._timer.cancel()
         self._timer = None

@@ -21,7 +21,7 @@ from amqpspec.wire.amqp_1_0.values import Map
 def answer_attach(session: Session, attach: Composed, endpoint: LinkEndpoint, *, resumed: bool) -> None:
     """Answer an attach whose terminus is there, and begin.
 
-    What is unsettled is told only of a link that was there before: a new one has an unset map (1.0 §2.6.13).
+    The unsettled map is sent only for a link that was there before: a new one has an unset map (1.0 §2.6.13).
     """
     fields = _fields(session, attach, endpoint)
     fields["unsettled"] = _unsettled(session, endpoint) if resumed else None
@@ -114,7 +114,7 @@ def _fit(session: Session, endpoint: LinkEndpoint, fields: dict[str, Any]) -> No
 
 
 def reject_attach(session: Session, attach: Composed, own_handle: int, condition: str, text: str) -> None:
-    """Attach without a terminus of one's own, then detach with the error."""
+    """Attach without a terminus, then detach with the error."""
     we_send = bool(attach["role"])
     fields: dict[str, Any] = {"name": attach.get("name", ""), "handle": own_handle, "role": not we_send}
     theirs, ours = ("target", "source") if we_send else ("source", "target")
@@ -154,7 +154,7 @@ def answer_crossing(session: Session, endpoint: LinkEndpoint) -> None:
 
 
 def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndpoint) -> None:
-    """Once the map is told, what only this side holds is settled: the sender has forgotten it (1.0 §2.6.13)."""
+    """Once the map is sent, what only this side holds is settled: the sender has forgotten it (1.0 §2.6.13)."""
     theirs = attach.get("unsettled") or {}
     complete = not attach["incomplete_unsettled"]
     if complete and not session.faulty("what-the-sender-lacks-stays"):

@@ -55,7 +55,7 @@ def on_attach(session: Session, attach: Composed) -> None:
 
 def _check_handle(session: Session, attach: Composed) -> int | None:
     given = attach.get("handle", 0)
-    handle = given if isinstance(given, int) else 0  # a fault bears what is no handle
+    handle = given if isinstance(given, int) else 0  # a fault accepts what is no handle
     if handle > limits.HANDLE_MAX:
         session.refuse("performatives/begin/handle-max/exceeded", f"handle {handle}")
     if handle in session.endpoints or handle in session.failed or handle in session.rejected:
@@ -131,7 +131,7 @@ def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool)
     """Give the terminus what the attach says of it.
 
     The sender decides what the source is, the receiver what the target is (1.0 §2.6.3): the partner's own terminus is
-    taken as told, the broker's own is made as asked for, as far as there is such a thing.
+    taken as given, the broker's own is made as asked for, as far as there is such a thing.
     """
     ours, theirs = ("source", "target") if we_send else ("target", "source")
     kept = getattr(terminus, theirs) and session.faulty("old-source-kept-on-resume")
@@ -220,7 +220,7 @@ def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> N
     """Settle what is in doubt: the receiver's unsettled deliveries against those of the source (1.0 §2.6.13).
 
     What only the source has goes back to its node, as the receiver has forgotten it or never had it. What only the
-    receiver has means nothing. What both have is resumed. In an incomplete map, a tag that is missing says nothing,
+    receiver has means nothing. What both have is resumed. In an incomplete map, a missing tag has no meaning,
     and no new delivery may begin on such a link: it is detached and resumed until both maps are whole.
     """
     theirs = attach.get("unsettled") or {}

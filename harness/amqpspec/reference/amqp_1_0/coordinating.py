@@ -1,6 +1,7 @@
 """Control links: declare and discharge come in as messages, and their outcomes go out (1.0 §4.2, §4.3).
 
-Knows: what a message to the coordinator may be, how what fails is told. Must not know: what a transaction holds back.
+Knows: what a message to the coordinator may be, how failures are reported. Must not know: what a transaction holds
+back.
 """
 
 from __future__ import annotations

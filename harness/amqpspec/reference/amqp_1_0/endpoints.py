@@ -77,7 +77,7 @@ class LinkHost(Protocol):
         """The next number in the session's sequence of deliveries."""
 
     def detach(self, endpoint: LinkEndpoint, *, closed: bool) -> None:
-        """A link is detached in good order."""
+        """A link is detached cleanly."""
 
     def destroy(self, endpoint: LinkEndpoint, *, closed: bool, stolen: bool) -> None:
         """A link has failed."""
@@ -138,7 +138,7 @@ class LinkEndpoint:
         self.session.send("detach", {"handle": handle, "closed": closed or None, "error": error})
 
     def forget_partial(self) -> None:
-        """Discard what has come of a delivery that is not whole: nothing, where the broker sends."""
+        """Discard what has arrived of a delivery that is not whole: nothing, where the broker sends."""
 
     def settled_by_sender(self, tag: bytes) -> None:
         """The partner, as sender, has settled a delivery: nothing to do, where the broker sends."""

@@ -292,7 +292,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return partial.transaction.state(outcome)
 
     def forget_partial(self) -> None:
-        """Discard what has come of a delivery that is not whole."""
+        """Discard what has arrived of a delivery that is not whole."""
         self._taken_off()
 
     def settled_by_sender(self, tag: bytes) -> None:
@@ -301,7 +301,7 @@ class ReceivingEndpoint(LinkEndpoint):
             self.terminus.incoming.pop(tag, None)
 
     def unhook(self) -> None:
-        """What has come of an unfinished delivery is to be sent again, where it may be resumed."""
+        """What has arrived of an unfinished delivery is to be sent again, where it may be resumed."""
         super().unhook()
         if self.partial is not None and not self.partial.settled:
             self.terminus.incoming.setdefault(self.partial.tag, "")

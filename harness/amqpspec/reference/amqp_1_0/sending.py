@@ -42,7 +42,7 @@ class SendingEndpoint(LinkEndpoint):
     # --- the taker of a queue
 
     def begin(self) -> None:
-        """Stand in line for the node's messages."""
+        """Queue for the node's messages."""
         queue = self.terminus.queue
         if queue is None:
             return
@@ -208,7 +208,7 @@ class SendingEndpoint(LinkEndpoint):
             self.consumer.queue.wake()
 
     def drained(self) -> bool:
-        """In drain mode, use up what credit is left; True if the receiver has to be told.
+        """In drain mode, use up what credit is left; True if the receiver has to be informed.
 
         The count runs ahead as if the credit had been used, so that both sides agree that none is left (1.0 §2.6.7).
         While a window holds messages back, the node is not known to be empty, and credit stays.
@@ -245,7 +245,7 @@ class SendingEndpoint(LinkEndpoint):
     # --- the end
 
     def unhook(self) -> None:
-        """Leave the line."""
+        """Leave the queue."""
         super().unhook()
         if self.consumer is not None:
             if self.consumer in self.consumer.queue.consumers:

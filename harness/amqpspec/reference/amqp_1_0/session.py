@@ -113,7 +113,7 @@ class Session:
         return 1 if following == 0 and self.faulty("ids-wrap-to-one") else following
 
     def forget_partial(self) -> None:
-        """Discard what has come of messages that are not whole."""
+        """Discard what has arrived of messages that are not whole."""
         for endpoint in self.endpoints.values():
             endpoint.forget_partial()
 
@@ -203,7 +203,7 @@ class Session:
         self.endpoints[endpoint.handle] = endpoint
 
     def detach(self, endpoint: LinkEndpoint, *, closed: bool) -> None:
-        """A link is detached in good order."""
+        """A link is detached cleanly."""
         self._drop(endpoint)
         if closed:
             self._forget_awaited(endpoint)

@@ -37,7 +37,7 @@ class Transaction:
 
 
 class Transactions:
-    """The transactions that live on one connection; ``faulty`` asks whether a fault is on."""
+    """The transactions of one connection; ``faulty`` asks whether a fault is on."""
 
     def __init__(self, faulty: Callable[[str], bool]) -> None:
         self.faulty = faulty

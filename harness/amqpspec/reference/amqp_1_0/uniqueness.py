@@ -1,6 +1,6 @@
 """One connection for each container, where either side has asked for that (connection uniqueness 1.0).
 
-Knows: the two policies, and what each connection is told. Must not know: sessions.
+Knows: the two policies, and what each connection receives. Must not know: sessions.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Connection(BrokerConnection):
 
     @property
     def deaf(self) -> bool:
-        """Whether nothing that comes is heard any more."""
+        """Whether everything that arrives is ignored."""
         if self.phase is Phase.ENDED and self.faulty("works-on-behind-both-closes"):
             return False
         return self.silent or self.phase is Phase.PAUSE
@@ -289,7 +289,7 @@ class Connection(BrokerConnection):
             self._say_close(_ANY_CODE, "waiting for CLOSE")
 
     def close_again(self) -> None:
-        """A command has come in place of the CLOSE that is waited for."""
+        """A command has arrived in place of the CLOSE that is waited for."""
         if self.faulty("works-on-behind-close"):
             self.reply("connection.ping")
         self._close_again()

@@ -21,7 +21,7 @@ QUEUE, TOPIC, ANY = 1, 2, 3
 
 @dataclass(slots=True, eq=False)
 class Partial:
-    """A message that has come in part: its head, as much of the body as is here, the hash it should have."""
+    """A message that has arrived in part: its head, as much of the body as is here, the hash it should have."""
 
     head: bytes
     body_size: int

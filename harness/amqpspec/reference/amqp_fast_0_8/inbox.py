@@ -107,7 +107,7 @@ class Inbox:
     # --- one command
 
     def _read(self, incoming: Incoming) -> tuple[Command, Args, int] | None:
-        """A command with its fields, and how much follows it; None if it was refused, let pass or discarded."""
+        """A command with its fields, and how much follows it; None if it was refused, tolerated or discarded."""
         connection = self.connection
         command = DIALECT.commands_by_code.get(incoming.code)
         if command is None and self.faulty("unknown-codes-skipped"):

@@ -15,6 +15,6 @@ MESSAGE_MAX_OCTETS = 16 << 20
 INDEX_MAX = 20
 """How many message numbers one INDEX lists at most."""
 PAUSE_S = 1.1
-"""How long an error of the negotiation waits for its end: several seconds by the text, as short as can be told here."""
+"""How long an error of the negotiation waits for its end: seconds in the specification, much shorter here."""
 CLOSE_S = 3.0
 """How long the broker waits for the other CONNECTION CLOSE."""

@@ -36,9 +36,7 @@ class Head:
 
 
 def read_head(octets: bytes, refuse: Refuse, faulty: Faulty) -> tuple[Head, bytes] | None:
-    """The head that begins a first fragment, and the body's first octets; None if there is none, and that was let
-    pass.
-    """
+    """The head that begins a first fragment, and the body's first octets; None if a missing one was tolerated."""
     reader = FieldReader(octets, refuse, faulty)
     try:
         fields = reader.read(DIALECT.message_head)

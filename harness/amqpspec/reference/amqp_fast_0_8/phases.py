@@ -17,7 +17,7 @@ class Phase(Enum):
     OPEN = "open"
     # The broker has sent CONNECTION CLOSE and waits for the other one.
     CLOSING = "closing"
-    # An error before OPEN: nothing is heard until the pause is over and the socket ends.
+    # An error before OPEN: nothing is read until the pause is over and the socket ends.
     PAUSE = "pause"
     MUTE = "mute"
     ENDED = "ended"

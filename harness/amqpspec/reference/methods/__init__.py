@@ -1,6 +1,6 @@
 """The brokers of the 0-9 family, one for all its dialects: 0-9-1 with RabbitMQ's extensions, the 9.1 wire draft, 0-8.
 
-``connection`` is one client, ``inbox`` its way in, ``channel`` one channel on it, ``dispatch`` what comes in on that,
+``connection`` is one client, ``inbox`` its way in, ``channel`` one channel on it, ``dispatch`` what arrives on that,
 ``contents`` a content on its way, ``wire`` the octets; ``outgoing``, ``damage`` and ``frames_out`` are the way out. In
 ``classes``, each module handles the methods of the class that it is named after (``basic`` with ``settling``). Frames,
 methods, types, reply codes and the little that differs beyond them are those of the tables of the dialect served; by

@@ -138,7 +138,7 @@ class Connection(BrokerConnection):
         if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
             rule = "connection/grammar"
         self.core.refuse(rule, text)
-        if handshake:  # a fault let it pass, so no clock ends it either
+        if handshake:  # a fault tolerated it, so no clock ends it either
             self.after(None)
 
     def refuse_silence(self) -> None:

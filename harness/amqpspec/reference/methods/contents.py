@@ -54,7 +54,7 @@ class Content:
     the draft the header's weight says how many contents lie within, between header and body, to any depth.
     ``_parts`` is the stack of those that are not whole yet, the outermost first.
 
-    Both raise Spoilt if a fault let pass what leaves the rest unreadable.
+    Both raise Spoilt if a fault tolerates what leaves the rest unreadable.
     """
 
     def __init__(self, call: Call, codec: Codec, refuse: wire.Refuse, faulty: Callable[[str], bool]) -> None:
@@ -176,7 +176,7 @@ class Content:
 
 
 class Spoilt(Exception):
-    """A fault let pass what makes the rest of the content unreadable: it is discarded."""
+    """A fault tolerates what makes the rest of the content unreadable: it is discarded."""
 
 
 FAULTS = fault_table("""

@@ -51,7 +51,7 @@ def _abort_content(channel: Channel, name: str) -> None:
 
 
 def _permitted(channel: Channel, call: Call) -> bool:
-    """Whether the user may do that: who may do nothing may still open and close channels, to be told so on one."""
+    """Whether the user may do that: a user without rights may still open and close channels, to be refused on one."""
     user = channel.connection.user
     return call.method.class_name == "channel" or (user is not None and user.may_work)
 

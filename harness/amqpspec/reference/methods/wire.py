@@ -104,7 +104,7 @@ class Splitter:
 
     @property
     def inside(self) -> bool:
-        """Whether a frame has begun of which more has to come before anything else can be heard."""
+        """Whether a frame has begun that must be complete before anything else can be read."""
         return self._checked
 
     def feed(self, octets: bytes) -> None:

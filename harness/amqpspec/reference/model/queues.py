@@ -77,7 +77,7 @@ class Queue:
         self.arguments: Mapping[str, Any] = arguments or {}
         self.consumers: list[Consumer] = []
         self.watchers: dict[int, Callable[[], object]] = {}
-        """Who looks at messages without taking them, to be told when something may have changed."""
+        """Those who look at messages without taking them; they are notified when something may have changed."""
         self.unacked: set[Entry] = set()
         self.had_consumer = self.deleted = False
         self.faulty = on.faulty

@@ -1,6 +1,6 @@
 """Values of field tables as things to compare: by meaning, not by how they were written.
 
-Knows: that 1 is 1 in whatever width, that true is not 1, and that the order of names says nothing.
+Knows: that 1 is 1 in whatever width, that true is not 1, and that the order of names has no meaning.
 Must not know: tags or octets.
 """
 

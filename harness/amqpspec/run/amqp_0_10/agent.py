@@ -320,7 +320,7 @@ takes-the-end-for-success: the end of the connection is treated as the end of th
 tells-nothing-of-refusals: the end of a session is treated as the end of the work
     [violated/session/attach/answered session-layer/exception/session-only connection/redirect/usage]
 waits-through-silence: the client waits for a silent server [violated/connection/heartbeat/missed]
-ends-out-of-order: a handshake out of its order is the end of the process, without a word
+ends-out-of-order: a handshake out of its order is the end of the process, without a reply
     [violated/connection/grammar]
 any-header: a protocol header is ignored [connection/start/client-support]
 any-mechanism: what the server offers is ignored [violated/connection/start-ok/mechanism/offered]

@@ -2,7 +2,7 @@
 
 Knows: what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read and books are kept by the harness's own peer; this module adds what a careful client does and a peer of
-a case does not: it looks at every frame and at what it completes, and refuses what has no business there.
+a case does not: it looks at every frame and at what it completes, and refuses what is not allowed there.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Knows: what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read and books are kept by the harness's own peer; this module adds what a careful client does and a peer of
-a case does not: it looks at every frame, and refuses the one that has no business there.
+a case does not: it looks at every frame, and refuses the one that is not allowed there.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Session(Peer):
         raise ScenarioError(f"the connection ended: {how}")
 
     def _mind_silence(self, until_s: float) -> None:
-        # Not until now: a process that was kept waiting since has not looked at what has arrived.
+        # Not until now: a process that was suspended since then has not read what has arrived.
         silent_s = until_s - self._heard_s
         if self.idle_s and silent_s > _TIMES_IDLE * self.idle_s and not self.faulty("waits-through-silence"):
             raise Violated(Scope.CONNECTION, "amqp:resource-limit-exceeded", f"no frame for {silent_s:.1f} s")

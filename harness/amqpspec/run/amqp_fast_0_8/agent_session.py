@@ -39,7 +39,7 @@ DIALECT = "amqp-fast-0-8"
 _PATIENT_S, _LONG_S = 5.0, 60.0
 _LOOK_S = 0.2
 _TIMES_HEARTBEAT = 3
-"""After so many intervals without a command a silent server is asked, and then left."""
+"""After this many intervals without a command a silent server is asked, and then left."""
 
 
 class Session(Peer):
@@ -115,7 +115,7 @@ class Session(Peer):
             raise Violated(FRAME_ERROR, f"{frame.name} of {size} and {len(frame.fragment)} octets")
 
     def _answer_to(self, arrival: CommandArrived) -> None:
-        """What is answered whoever waits for what; a CLOSE is answered by the peer."""
+        """What is answered in any case; a CLOSE is answered by the peer."""
         if arrival.name == "connection.ping" and self.faulty("refuses-pings"):
             raise Violated(540, "a PING")
         if arrival.name == "connection.ping" and arrival["respond"]:
@@ -140,7 +140,7 @@ class Session(Peer):
                 if isinstance(item, CommandFrame) and item.error is None:
                     self.books.follow(Side.CLIENT, item)
         except WireError:
-            return  # a mistake was made on purpose; the server ends what comes of it
+            return  # a mistake was made on purpose; the server ends the connection or channel
 
     def refuse(self, violated: Violated) -> None:
         """End the connection with the code."""

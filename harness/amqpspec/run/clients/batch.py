@@ -4,7 +4,7 @@ Knows: processes that are kept, and when one may be kept no longer. Must not kno
 The contract: ``AMQPSPEC_BATCH`` is 1. The agent prints the event ``ready`` once. Each line of its input is a task:
 ``order`` (a number), ``scenario``, ``url``, ``context``. Each event of a task carries its ``order``; the last one is
 ``done`` with ``exit_code``, which means what the exit code of a process means. At the end of its input the agent ends.
-A process is used again only if it is as good as new: it said ``done``, holds no connection and left no children.
+A process is used again only if it is like new: it said ``done``, holds no connection and left no children.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ class _Tail:
         return self._octets.decode("utf-8", "replace")
 
     def forget(self) -> None:
-        """What was said so far belongs to another task."""
+        """The output so far belongs to another task."""
         self._octets = b""
 
     def join(self) -> None:

@@ -15,7 +15,8 @@ from amqpspec.wire.conversation import Conversation, Said
 def pauses(conversation: Conversation, since_ns: int = 0) -> Iterator[tuple[Said, float]]:
     """Each frame of the client since then, and the silence after it in seconds.
 
-    The last silence counts, too, where the conversation is known to its end: a server that hears nothing leaves.
+    The last silence counts, too, where the conversation is known to its end: a server that receives nothing
+    disconnects.
     """
     talk = conversation.talk
     said = [s for s in conversation.by_client() if s.at_ns >= since_ns]

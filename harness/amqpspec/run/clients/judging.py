@@ -158,9 +158,9 @@ def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
 
 
 def _on_the_wire(requirement: Requirement, refusal: Refusal | None) -> Outcome:
-    """A violation that a client may also let pass, as rows of level MAY have it, is recorded where it did.
+    """A violation that a client may also tolerate, as rows of level MAY have it, is recorded where it did.
 
-    Where it may let it pass, a refusal that the row does not name is no failure.
+    Where it may tolerate it, a refusal that the row does not name is no failure.
     """
     if requirement.level is not Level.MAY:
         return graded(requirement, refusal)
@@ -234,7 +234,7 @@ def stayed_s(conversation: Conversation) -> float | None:
 
 
 def _noes(said: Iterator[Said], says: Says, conversation: Conversation) -> Iterator[tuple[int, No]]:
-    """What says no of what was said since the server began to misbehave, and when."""
+    """What refused, since the server began to misbehave, and when."""
     begun_ns = conversation.talk.hostile_ns or 0
     for one in said:
         if one.at_ns >= begun_ns and (no := says(one)) is not None:

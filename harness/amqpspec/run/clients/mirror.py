@@ -75,7 +75,7 @@ class _Mirror:
         return self._mirrored(self.arena.meet(name, scenario, hostility))
 
     def _mirrored(self, met: Encounter) -> Encounter:
-        # Whoever asks for the same encounter again gets the same one: cases count each once.
+        # A request for the same encounter returns the same one: cases count each once.
         if id(met) not in self.known:
             self.known[id(met)] = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
         return self.known[id(met)]

@@ -1,6 +1,6 @@
 """Hostile cases of clients: declared by what a server does and when, judged by what the client did about it.
 
-Knows: cases, hostilities, whoever reads a reaction. Must not know: any dialect, what a server sends.
+Knows: cases, hostilities, the readers of reactions. Must not know: any dialect, what a server sends.
 """
 
 from __future__ import annotations

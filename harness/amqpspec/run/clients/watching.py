@@ -42,7 +42,7 @@ class Seen:
 
     @property
     def is_prompted(self) -> bool:
-        """Never: no one told the client what to do."""
+        """Never: no one asked the client to do anything."""
         return False
 
     def clean(self, scenario: str) -> Encounter:
@@ -121,7 +121,7 @@ class Watch:
         """The dialect of a server for these clients."""
         return widest(entry_of(self._dialect).clients_of)
 
-    # --- what a recorder is told
+    # --- calls of a recorder
 
     def began(self, talk: Talk) -> None:
         """A client has connected."""

@@ -2,7 +2,7 @@
 
 Knows: scenarios, what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read by the harness's own peer; this module adds what a careful client does and a peer of a case does not:
-it looks at every method, and ends the connection where one has no business there.
+it looks at every method, and ends the connection where one is not allowed there.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def direction(dialect_id: str, direction: str) -> Direction:
 
 
 def recognise(context: Context) -> Recognised:
-    """The context's dialect, or the one as which the target deploys it: told by where connection.start's ids stand.
+    """The context's dialect, or the one as which the target deploys it, seen from where connection.start has its ids.
 
     Raises ProbeFailed if the target cannot be reached.
     """

@@ -2,7 +2,7 @@
 
 Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger beside these tables.
 
-What is special about 0-10, for whoever builds on these tables:
+What is special about 0-10, for code that builds on these tables:
 
 1. Both sides send the header AMQP 1 1 0 10, then the server sends start. Channel 0 is a channel like any other.
 2. A control or command is an assembly of segments, cut into frames anywhere. Flags B E mark its first and last

@@ -3,7 +3,7 @@
 Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger of requirements beside
 these tables.
 
-What is special about it, for whoever builds on these tables:
+What is special about it, for code that builds on these tables:
 
 - The client opens with two octets. No header ever returns: a server sends CHALLENGE or closes the socket.
 - A frame has no channel number. Each command names its channel or its handle in its first field.

@@ -1,7 +1,7 @@
 """The channel class (20): open, flow, alert, close.
 
 Knows: its methods and their arguments, in the order of the definition. ``open`` names the out-of-band
-transport, empty for none; ``open-ok`` says nothing.
+transport, empty for none; ``open-ok`` carries nothing.
 Must not know: what runs over a channel.
 """
 

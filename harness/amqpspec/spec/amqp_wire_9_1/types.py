@@ -8,8 +8,8 @@ The draft describes the wire level only; classes, domains and reply codes are th
 of the document that it became a part of. Three readings. A decimal has an unsigned mantissa in the grammar, but
 integers in tables are signed in the prose, and amounts of money may fall below zero: signed is meant. The class
 and the weight of a content header are octets in the grammar, short integers in the picture and in the limits
-(16 bits of weight): short integers are meant. The smallest frame-max is 4096, of which the draft itself says
-nothing.
+(16 bits of weight): short integers are meant. The smallest frame-max is 4096, which the draft itself does not
+mention.
 """
 
 from __future__ import annotations

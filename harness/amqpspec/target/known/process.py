@@ -112,7 +112,7 @@ def _under_limit(command: Command) -> Sequence[str]:
     """What to execute so that the limit is there before the command's first instruction.
 
     Bounds what the process may write to, not what it may map: runtimes reserve far more than they use. A command that
-    is not there is left as it is: whoever starts it is to say so.
+    is missing is returned unchanged: its start fails and reports it.
     """
     if (
         command.data_limit_octets is None

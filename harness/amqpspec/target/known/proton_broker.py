@@ -262,7 +262,7 @@ def _lives(link: Link) -> bool:
 
 
 def _refuse(link: Link, condition: str, why: str) -> None:
-    """An attach without a terminus of ours, and the detach that tells why."""
+    """An attach without a terminus of the broker, and the detach that says why."""
     (link.source if link.is_sender else link.target).type = Terminus.UNSPECIFIED
     link.open()
     link.condition = Condition(condition, why)

@@ -8,7 +8,7 @@ of the virtual hosts (JSON and Derby) below the state directory and outlast it. 
 configuration only once: where that is another one by now, the stores are given up and begun again.
 
 AMQP 1.0 has no means to declare a queue. Those whose names begin with ``NODES`` are created when a 1.0 link asks for
-them; no other name is, so that clients of the older dialects are told not-found as ever.
+them; no other name is, so that clients of the older dialects receive not-found as before.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class QpidBrokerJ(KnownBroker):
         return found[1] if found else None
 
     def install(self) -> None:
-        """Has Maven copy the release into the state directory; what is not available of it is told in ``PARTS``."""
+        """Has Maven copy the release into the state directory; ``PARTS`` says which of it are not available."""
         if self.version() == self.wanted:
             return
         java_command(JAVA_MINIMUM)

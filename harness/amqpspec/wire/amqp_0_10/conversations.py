@@ -64,7 +64,7 @@ def _name(item: Frame | ProtocolHeader) -> str:
 
 
 class _Assemblies:
-    """Collects frames until an assembly is complete: a server of ours writes one after the other."""
+    """Collects frames until an assembly is complete: our servers write one after the other."""
 
     def __init__(self) -> None:
         self._octets = b""

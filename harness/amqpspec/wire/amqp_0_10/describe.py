@@ -100,7 +100,7 @@ def _unreadable(
 
 
 def _of_assembly(assembly: Assembly, data: dict[str, Any]) -> Iterable[str]:
-    """What is wrong with all of it, beyond what was said of its segments."""
+    """What is wrong with the whole, beyond the problems of its segments."""
     secret = assembly.name in SECRETS
     yield from (_complaint(problem, secret) for problem in assembly.problems)
     if assembly.error is not None and assembly.error.where == "assembly":

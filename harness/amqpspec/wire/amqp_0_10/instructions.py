@@ -56,7 +56,7 @@ class Instruction(NamedTuple):
 
     @property
     def sync(self) -> bool:
-        """Whether a command asks to be told of its completion."""
+        """Whether a command asks for notice of its completion."""
         return bool(self.session.get("sync"))
 
 

@@ -18,7 +18,7 @@ from amqpspec.wire.amqp_0_10.values import NO_ARRAY, Array, Map, Packed, Unknown
 from amqpspec.wire.errors import shown
 
 MAX_PROBLEMS = 64
-"""How many are told of one segment: the first ones are enough, and a hostile map has any number of them."""
+"""How many are reported of one segment: the first ones are enough, and a hostile map has any number of them."""
 _ASCENDING = "ranges in ascending order that do not touch"
 _STRINGS = {Content.UTF8: "UTF-8", Content.UTF16: "UTF-16", Content.UTF32: "a Unicode scalar value"}
 
@@ -65,7 +65,7 @@ def _fields(where: str, rows: Sequence[PackedField], args: Mapping[str, Any]) ->
         if row.key in args:
             yield from _field(place, row, args[row.key])
         elif row.required:
-            # Whoever parses it should take the whole struct for malformed (5.3).
+            # A reader should treat the whole struct as malformed (5.3).
             yield Problem(place, "the field, which is required", "no packing flag")
 
 

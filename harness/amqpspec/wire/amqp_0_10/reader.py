@@ -175,7 +175,7 @@ def _error(frame: Frame, expected: str, actual: str) -> WireError:
 class FrameReader(Reader[Frame]):
     """An incremental reader of one direction of a connection: see ``Reader``.
 
-    It begins with a protocol header where the stream does: both sides send one. What frames hold is told by them; only
+    It begins with a protocol header where the stream does: both sides send one. Frames say what they hold; only
     a size that cannot be makes the reader lose them.
     """
 

@@ -190,7 +190,7 @@ def _array(kind: WireType, element: str = "") -> Reader:
     def read(octets: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
         start, stop = _extent("array", kind.width_octets, octets, at, end)
         if start == stop:
-            # Qpid writes an empty array so, and whoever talks to it has to read on; ``problems`` tells it.
+            # Qpid writes an empty array like this, and its peers have to continue reading; ``problems`` reports it.
             return NO_ARRAY, stop
         name, reader, least = _of_code("array", octets, start)
         count, at = _counted("array", octets, start + 1, stop, least)

@@ -38,7 +38,7 @@ class AssemblyLayers(Layers):
 
     ``instructions`` are controls and commands by name, ``structs`` by name, ``values`` by the name of their type;
     ``entry`` is one of a map, ``item`` one of a list. Packing flags that are left out are those of the fields given;
-    a ``bit`` is nothing but its flag, and wants ``packing`` to be told. A segment
+    a ``bit`` is nothing but its flag, and needs ``packing``. A segment
     is dissected where it is one frame: only who follows a channel can put together the others.
     """
 
@@ -95,7 +95,7 @@ class AssemblyLayers(Layers):
         return scapy().PacketField(name, None, value)
 
     def _coded(self, octets: bytes) -> Any:
-        """The layer of a struct that stands alone: told by its codes, after its size."""
+        """The layer of a struct that stands alone: identified by its codes, after its size."""
         row = DIALECT.structs_by_code.get((octets[4], octets[5])) if len(octets) >= 6 else None
         return self.structs[row.name] if row is not None else self.values["struct32"]
 

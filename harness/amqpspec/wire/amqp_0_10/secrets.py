@@ -62,7 +62,7 @@ def secret_span(octets: bytes | bytearray, whole: bool) -> Span | None:
 
 
 def _in_arguments(instruction: Instruction, end: int) -> Span:
-    """The secret as told from the end: only a locale, if there is one, follows it."""
+    """The secret, found from the end: only a locale, if there is one, follows it."""
     locale = instruction.args.get("locale")
     stop = end if locale is None else end - len(encode("str8", locale))
     return stop - len(instruction.args[SECRETS[instruction.name]]), stop

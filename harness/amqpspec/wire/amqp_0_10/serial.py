@@ -15,7 +15,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def add(number: int, by: int) -> int:
-    """A serial number so many further on; more than half of the numbers cannot be added (RFC 1982, 3.1)."""
+    """A serial number this many further on; more than half of the numbers cannot be added (RFC 1982, 3.1)."""
     if not 0 <= by < HALF:
         raise ValueError(f"{by} added to a serial number, expected 0 to {HALF - 1}")
     return (number + by) % MODULUS

@@ -181,7 +181,7 @@ def _nested(composite: str, value: Any) -> bytes:
 
 
 def _any(requires: str, composites: tuple[str, ...], value: Any) -> bytes:
-    """A value where the tables take any: a composite that provides what is required may be told by its name."""
+    """A value where the tables take any: a composite that provides what is required may be given by its name."""
     if isinstance(value, str) and composites:
         if value not in composites:
             raise EncodeError("value", f"one of {', '.join(composites)}", shown(value))

@@ -41,7 +41,7 @@ def encode_frame(
 
 
 class FrameWriter:
-    """Legal frames to octets, with the layout's struct at hand."""
+    """Legal frames to octets, with the layout's struct."""
 
     def __init__(self, layout: FrameLayout) -> None:
         self._layout = layout

@@ -1,6 +1,6 @@
 """The findings of a campaign by their cause, and a page for each cause: what broke, its variants, where it came again.
 
-Knows: rows of findings. Must not know: the fuzzer, HTML, how a cause is told from another one.
+Knows: rows of findings. Must not know: the fuzzer, HTML, how causes are distinguished.
 """
 
 from __future__ import annotations

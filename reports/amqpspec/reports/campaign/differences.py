@@ -17,7 +17,7 @@ from amqpspec.reports.html.template import environment
 from amqpspec.reports.outcomes import dialect_title
 
 SHOWN_MAX = 500
-"""The page holds so many groups of each kind at most; the JSON holds all."""
+"""The page holds this many groups of each kind at most; the JSON holds all."""
 
 
 def write_differences(folder: Path, result: Mapping[str, Any]) -> Path:

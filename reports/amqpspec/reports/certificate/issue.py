@@ -109,7 +109,7 @@ def _requirements(run: LoadedRun) -> dict[str, Any]:
 
 
 def _causes(run: LoadedRun) -> list[dict[str, Any]]:
-    """The deviations by what they have in common, where that is told of several; their cases by id."""
+    """The deviations by what they have in common, if several share it; their cases by id."""
     found = causes(case for case in run.cases if _is_named(case, run.meta.strict))
     return [
         {"verdict": str(cause.verdict), "says": cause.says, "cases": [case.id for case in cause.cases]}

@@ -65,7 +65,7 @@ class LatestVerdict(MartRow):
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict; one that no longer has a name is an error of ours."""
+        """The verdict; one without a name is a bug."""
         return _OUTCOMES.get(self.verdict, Outcome.ERROR)
 
 

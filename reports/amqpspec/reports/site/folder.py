@@ -83,7 +83,7 @@ def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 class Transcripts:
-    """Copies of transcripts in a site, so that its links end nowhere else; those that are large stay where they are."""
+    """Copies of transcripts in a site, so that its links stay inside; those that are large stay where they are."""
 
     def __init__(self, site: Path) -> None:
         self._site = site

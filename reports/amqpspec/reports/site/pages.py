@@ -47,7 +47,7 @@ _NOUNS = {"fuzz": "input", "case": "case"}
 
 Pages = Iterator[tuple[str, Iterator[str]]]
 Evidence = Callable[[LatestVerdict], str]
-"""Keeps a verdict's transcript; says where it lies as seen from the site's folder, nothing if it is not kept."""
+"""Keeps a verdict's transcript; returns its path relative to the site's folder, nothing if it is not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _OUTCOMES: Mapping[str | None, Outcome] = {str(outcome): outcome for outcome in 
 
 
 def outcome_of(row: RequirementStatus) -> Outcome | None:
-    """The worst verdict of a requirement's cases; None if none ran; a verdict without a name is an error of ours."""
+    """The worst verdict of a requirement's cases; None if none ran; a verdict without a name is a bug."""
     return _OUTCOMES.get(row.verdict, Outcome.ERROR) if row.status == "judged" else None
 
 
@@ -134,7 +134,7 @@ class Rule:
 
 
 def products(loaded: Loaded) -> Mapping[str, str]:
-    """What each target calls itself, by its name; one that says nothing is called by its name."""
+    """What each target calls itself, by its name; one that announces none keeps its name."""
     told = {row.target: row.product for rows in loaded.verdicts.values() for row in rows if row.product}
     named = {target: told.get(target) or target for target, _ in loaded.lines}
     first: dict[str, str] = {}

@@ -85,7 +85,7 @@ def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes | None]:
 def routed(peer: Peer, type: str, bindings: Sequence[Route], messages: Sequence[Route]) -> list[list[int]]:
     """For each binding of a new exchange, each with a separate queue: the numbers of the messages that came.
 
-    Last comes the queue of another exchange of that type, with the first binding over again: nothing is sent there.
+    Last comes the queue of another exchange of that type, with the first binding repeated: nothing is sent there.
     """
     exchange, other = peer.exchange(type), peer.exchange(type)
     sources = [exchange] * len(bindings) + [other]

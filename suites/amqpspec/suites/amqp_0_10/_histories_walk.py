@@ -183,7 +183,7 @@ class Walk:
             raise Mismatch(f"{self.model.completed} confirmed", str(told.confirmed))
 
     def know(self, count: int) -> None:
-        """The first of the completed commands need not be told any more, and never come again."""
+        """The first of the completed commands need not be reported any more, and never return."""
         self._settled()
         first = list(self.model.completed)[:count]
         known = SerialSet.of((number, number) for number in first)
@@ -256,7 +256,7 @@ class Walk:
         return add(waiting[-1], 1) if waiting else self.counted
 
     def leave(self, channel: int) -> None:
-        """Detach in good order, and attach the session on a channel of the same connection."""
+        """Detach cleanly, and attach the session on a channel of the same connection."""
         self._settled()
         session, owned = self.session, self.model.owned
         session.finished = session.received - _ids(number for number, _ in owned)

@@ -90,7 +90,7 @@ def _wholes(told: State) -> list[int]:
 
 
 def _half_way(peer: Peer) -> State:
-    """What is told while the half of a third command has arrived."""
+    """What is reported while half of a third command has arrived."""
     for _ in "12":
         peer.call("execution.sync")
     _, first, _ = half_a_declare(peer)
@@ -233,7 +233,7 @@ def known_completed_over_the_end(peer: Peer) -> Verdict:
 
 
 def _results(peer: Peer, count: int) -> list[int]:
-    """The ids of this many commands of the target, of which it was told nothing."""
+    """The ids of this many commands of the target, about which it was sent nothing."""
     peer.polite = False
     peer.open_session()
     queue = peer.queue()
@@ -266,7 +266,7 @@ def delayed_replies(peer: Peer) -> Verdict:
     peer.send("session.completed", commands=((ids[0], ids[0]),))
     peer.barrier()
     early = peer.pending("session.known-completed")
-    # What is known is not told again.
+    # What is known is not reported again.
     first = ids[1] if early else ids[0]
     peer.send("session.completed", commands=((first, ids[1]),), timely_reply=True)
     late = peer.expect("session.known-completed")

@@ -37,7 +37,7 @@ def _never_attached(peer: Peer) -> None:
 
 
 def _detached(peer: Peer) -> None:
-    """Its session was detached in good order."""
+    """Its session was detached cleanly."""
     peer.open_session()
     peer.detach()
 

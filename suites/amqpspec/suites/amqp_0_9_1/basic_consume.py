@@ -270,7 +270,7 @@ def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
     peer.open_channel(properties={**CLIENT_PROPERTIES, "capabilities": capabilities})
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue)
-    # Deleted by another connection: whoever deletes a queue needs no word of it.
+    # Deleted by another connection: the client that deletes a queue need not be notified.
     peer.another().open_channel().call("queue.delete", queue=queue)
     peer.claim("basic.cancel for the consumer, or nothing")
     arrival = peer.arrival("basic.cancel")

@@ -209,7 +209,7 @@ def return_is_complete(peer: Peer) -> Verdict:
 
 
 def _comes_back(peer: Peer, body: bytes, flag: str) -> Verdict:
-    """The next return bears a body, and is the only one."""
+    """The next return has a body, and is the only one."""
     arrival = peer.arrival("basic.return")
     if (verdict := _not_returned(peer, arrival, flag)) is not None:
         return verdict

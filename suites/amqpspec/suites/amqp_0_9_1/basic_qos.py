@@ -275,7 +275,7 @@ def _later_consumer(peer: Peer, seen: str, base: bool) -> Verdict:
 
 
 def _by_extension(peer: Peer, kept: bool, seen: str, base: bool) -> Verdict:
-    """The extension's meaning is judged; whether the base text is kept as well is told beside it."""
+    """The extension's meaning is judged; whether the base text is kept as well is reported beside it."""
     told = f"{seen}; the text of the base is {'kept' if base else 'not kept'}"
     return holds(peer, kept, told, row=_PER_CONSUMER)
 

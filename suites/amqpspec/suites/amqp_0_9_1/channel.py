@@ -219,7 +219,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
 def messages_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     """A message sent on a channel that the server has closed is discarded."""
     peer.open_channel(2)
-    # The queue lives on channel 2: channel 1 is about to be closed.
+    # The queue belongs to channel 2: channel 1 is about to be closed.
     queue = peer.queue(channel=2)
     _closed_by_server(peer)
     peer.claim("no message in the queue that was published to after the server's close")

@@ -241,7 +241,7 @@ def _all(count: int) -> str:
 def _confirmed(peer: Peer, count: int, queue: str = "", channel: int = 1) -> str:
     """Take confirmations until all of 1 to ``count`` are there; in words.
 
-    With ``queue`` also what comes before the confirmation of one more message, which is published to it.
+    With ``queue`` also what arrives before the confirmation of one more message, which is published to it.
     """
     tags: list[int] = []
     _take_confirmations(peer, tags, count, channel)

@@ -310,7 +310,7 @@ def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
     queue = peer.queue()
     body = b"x" * (frame_octets - peer.dialect.layout.overhead_octets)
     peer.publish(queue, body, chunk=len(body))
-    # A server that bears the frame answers the barrier soon; one that ends the connection may take its time.
+    # A server that accepts the frame answers the barrier soon; one that ends the connection may take its time.
     return rejects_violation(peer, within_s=peer.context.patience.ending_s)
 
 

@@ -81,7 +81,7 @@ def frame_instead_of_header(peer: Peer) -> Verdict:
 def version_can_be_found_out(peer: Peer) -> Verdict:
     """The protocol header that answers an unsupported higher version names a version that the server supports.
 
-    Versions from 0-10 on are served by the same header in return, and the conversation goes on.
+    Versions from 0-10 on are served by the same header in return, and the conversation continues.
     """
     peer.claim("a protocol header that the target serves on the next connection")
     # Protocol id 0, version 0-99-99: above the whole 0-x line and below 1.0.

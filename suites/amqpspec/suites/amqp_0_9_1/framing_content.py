@@ -32,7 +32,7 @@ _FIFTEENTH_PROPERTY = 0x0002
 def content_without_header(peer: Peer) -> Verdict:
     """A body where the content header is expected is refused."""
     peer.open_channel()
-    # Here and below, to a queue that does not exist: a server that bears the breach keeps nothing of it.
+    # Here and below, to a queue that does not exist: a server that tolerates the violation keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
     return refuses_content(peer)

@@ -227,7 +227,7 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     peer.claim("recover-ok, then the messages again, to either consumer")
     peer.call("basic.recover", requeue=True)
     # §4.6 speaks of the channel of the method. Between channels there is no order: what came early
-    # on channel 2 says nothing.
+    # on channel 2 proves nothing.
     early = peer.pending("basic.deliver")
     again = peer.deliveries(3 - len(early), channel=None)
     return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")

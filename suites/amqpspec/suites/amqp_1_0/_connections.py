@@ -229,7 +229,7 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
 
 def keeps_pace(peer: Peer) -> Verdict:
     """Between two frames of the target there is no more than twice the time that it was asked for."""
-    # The peer announces half of what it bears, as amqp-1.0 §2.4.5 asks of everyone: up
+    # The peer announces half of what it tolerates, as amqp-1.0 §2.4.5 asks of everyone: up
     # to twice of it is in time.
     limit_s = 2 * PACE_MS / 1000
     peer.claim(f"a frame within each {limit_s:g} s, twice the idle-time-out of the partner")

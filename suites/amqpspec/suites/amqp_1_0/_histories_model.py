@@ -150,7 +150,7 @@ class Model:
         return message
 
     def synchronized(self, channel: int) -> None:
-        """A round trip on a session: the target knows all that was said there, but what waits for room may yet come."""
+        """A round trip on a session: the target knows all that was sent there; what waits for room may still arrive."""
         # Without room, transfers for an older, wider credit wait at the target for the window to open.
         if self.courses[channel].room <= 0:
             return
@@ -284,7 +284,7 @@ class Model:
         message = self.messages.get(body) if isinstance(body, bytes) else None
         if message is None or message.node != reach.node:
             raise Mismatch(f"messages that were sent to node {reach.node}", f"{body!r:.60}")
-        # SENT too: a message can be delivered before its sender hears of the outcome.
+        # SENT too: a message can be delivered before its sender learns the outcome.
         if message.fate not in (Fate.SENT, Fate.WAITING, Fate.LOOSE):
             raise Mismatch("messages that the node can hold", f"{_word(message)}, {message.fate}")
         message.fate = Fate.GONE if delivery.settled else Fate.LOOSE if reach.leaving else Fate.HELD

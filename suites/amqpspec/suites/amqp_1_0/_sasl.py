@@ -182,7 +182,7 @@ def said_by_scram(peer: Peer, mechanism: str, talk: Conversation) -> Arrival:
 
 
 def logs_in(peer: Peer, **of_init: Any) -> Verdict:
-    """A login on a separate connection, its init as told, is let in."""
+    """A login on a separate connection, with the given init, is accepted."""
     other = peer.another()
     greeted(other)
     return holds(peer, True, other.log_in(**of_init))

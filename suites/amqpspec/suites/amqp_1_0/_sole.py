@@ -1,6 +1,6 @@
 """Steps of sole connections: requested in open, enforced by the target.
 
-Knows: the capability, its policies, what a connection that has to go is told. Must not know: single cases.
+Knows: the capability, its policies, what is sent to a connection that has to go. Must not know: single cases.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def closed_for(peer: Peer) -> str:
 
 
 def refused(peer: Peer) -> tuple[str, str, bool]:
-    """Why a connection was closed, the field that its close names, and whether its open told of a failure."""
+    """Why a connection was closed, the field that its close names, and whether its open announced a failure."""
     condition = closed_for(peer)
     error = None if peer.closed_by is None else peer.closed_by.error
     info = (error["info"] if error is not None else None) or {}

@@ -33,7 +33,8 @@ def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACC
     try:
         link = peer.attach("sender", "", channel, target=target, source={"outcomes": outcomes})
     except Unmet as unmet:
-        # Part 4 is an option: whoever has no coordinator says so in refusing the link, in one of several words.
+        # Part 4 is an option: a target without a coordinator says so when it refuses the link, by one of several
+        # conditions.
         if unmet.code in _LEFT_OUT or str(unmet.code).startswith("amqp:decode"):
             raise OutOfReach(f"no coordinator: {unmet.observed}", unmet.seen) from unmet
         raise

@@ -119,7 +119,7 @@ def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> l
     link = peer.receiver(address, channel, credit=_ENOUGH)
     found: list[Any] = []
     seen = False
-    # All that was in the node comes before the marker. What a link gives back on detach may come behind
+    # All that was in the node comes before the marker. What a link gives back on detach may arrive after
     # it, so cases say how much of that they wait for.
     while not seen or len(found) < at_least:
         try:

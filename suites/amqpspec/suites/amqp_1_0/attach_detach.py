@@ -143,7 +143,7 @@ def link_without_target(peer: Peer) -> Verdict:
     link, reaction = asked(peer, SENDER, target=None)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
-    # Credit is an invitation to send: a link that goes nowhere must not give any.
+    # Credit is an invitation to send: a link without a node must not give any.
     if link.credit:
         return holds(peer, False, f"an attached link with a credit of {link.credit}")
     peer.transfer(link, b"to nowhere", wait=False)
@@ -349,7 +349,7 @@ def _large() -> bytes:
 
 
 def _one_large(peer: Peer) -> str:
-    """The address of a node with a message that no usual limit would let pass."""
+    """The address of a node with a message that no usual limit would accept."""
     limit = peer.another().sender().max_message_size
     if 0 < limit < len(message_of(_LARGE_OCTETS + 64)):
         raise OutOfReach(f"the target accepts messages of up to {limit} octets")

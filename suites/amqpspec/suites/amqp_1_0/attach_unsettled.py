@@ -48,7 +48,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     """The source resumes deliveries that both maps contain without an outcome, and applies reported outcomes."""
     peer, address, name, held = _suspended(peer, 3)
     # One state for each way to continue: received leaves it open, accepted and released are outcomes that
-    # the source has not heard of.
+    # the source has not received.
     map = {**states(held[0].tag, state="received"), **states(held[1].tag)}
     map |= states(held[2].tag, state="released")
     peer.claim("the first delivery resumed, the second one consumed, the third one sent again")
@@ -93,7 +93,7 @@ def map_too_large(peer: Peer) -> Verdict:
     octets, incomplete = peer.largest_frame_octets, arrival["incomplete_unsettled"]
     way = f"its map told as {'incomplete' if incomplete else 'complete'}"
     observed = f"attach of {octets} octets, {way}"
-    # A MAY either way: cut and told so, or the session ends. An oversized frame, or a part told
+    # A MAY either way: cut and marked so, or the session ends. An oversized frame, or a part marked
     # as the whole, is neither.
     if octets <= _SMALL_FRAME_OCTETS and incomplete:
         return observed_either_way(peer, way, observed=observed)

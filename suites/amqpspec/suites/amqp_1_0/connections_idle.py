@@ -267,7 +267,7 @@ def flows_keep_alive(peer: Peer) -> Verdict:
 
 
 def _silent(peer: Peer) -> float:
-    """An open connection that says nothing from here on; returns the target's idle timeout."""
+    """An open connection that is silent from here on; returns the target's idle timeout."""
     peer.open_connection()
     idle_s = own_idle_s(peer)
     peer.keeps_alive = False

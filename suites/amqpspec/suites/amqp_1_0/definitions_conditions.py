@@ -149,7 +149,7 @@ def target_of_an_unknown_type(peer: Peer) -> Verdict:
 def node_that_is_deleted(peer: Peer) -> Verdict:
     """Links to a dynamic node are detached with resource-deleted when the link that created it is closed.
 
-    Whoever attaches to its address afterwards is refused, or uses a node that works.
+    A client that attaches to its address afterwards is refused, or uses a node that works.
     """
     maker = _maker(peer)
     address, other = own_terminus(maker)["address"], peer.another()

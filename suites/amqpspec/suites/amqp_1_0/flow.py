@@ -344,7 +344,7 @@ def _refused_without(peer: Peer, field: str) -> Verdict:
 def _of_no_link(peer: Peer, field: str, value: Any) -> Verdict:
     """The target's own flows of the session do without a field; then a flow of the peer's that has it.
 
-    Where that is borne, the links of the session are as before: one without credit, one that waits with a credit.
+    If that is accepted, the links of the session are as before: one without credit, one that waits with a credit.
     """
     resting, waiting = peer.receiver(filled(peer, 2)), peer.receiver(peer.node(), credit=_CREDIT)
     own = [flow for flow in flows_of_session(peer) if field in flow.given and flow[field] is not False]

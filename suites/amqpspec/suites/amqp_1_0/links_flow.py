@@ -327,7 +327,7 @@ def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
 
 
 def _initial(link: Link) -> int:
-    """Where the target began to count; not told is a matter of another row."""
+    """Where the target began to count; another row judges one that does not say so."""
     count: object = owed(link.attached, "attach")["initial_delivery_count"]
     return owed(count if isinstance(count, int) else None, "an initial-delivery-count")
 

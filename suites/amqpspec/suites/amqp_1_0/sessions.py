@@ -23,7 +23,7 @@ from amqpspec.suites.amqp_1_0._sessions import (
 _AGAIN = 60
 _CHANNEL = 3
 _FREE_CHANNEL = 1
-# Of the patience; no target that is looked for bears less silence.
+# Of the patience; no target that is sought tolerates less silence.
 _SILENT_SHARE = 0.5
 
 # --- links and deliveries of a session

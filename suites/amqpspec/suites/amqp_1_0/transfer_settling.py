@@ -52,7 +52,7 @@ def settled_said_before(peer: Peer) -> Verdict:
 def settled_said_on_any_transfer(peer: Peer) -> Verdict:
     """Settled omitted is true after any transfer with settled true, even if one in between has it false.
 
-    Whether false may be said behind true is not laid down: a target that refuses that is recorded.
+    Whether false may be said behind true is not specified: a target that refuses that is recorded.
     """
     other = peer.another()
     link = sender(other, other.node())
@@ -227,7 +227,7 @@ def state_on_a_transfer(peer: Peer) -> Verdict:
     link = sender(peer, address)
     peer.claim("both deliveries treated alike")
     halves = cut(octets_of(b"told by disposition"), 2)
-    # The same state, told once by a disposition between the halves, once on the second half.
+    # The same state, sent once by a disposition between the halves, once on the second half.
     by_disposition = piece(peer, link, halves[0], more=True, settled=False)
     peer.disposition(by_disposition, role="sender", settled=False, state=NOTHING_RECEIVED)
     peer.outcome(piece(peer, link, halves[1]))

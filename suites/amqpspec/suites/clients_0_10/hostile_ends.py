@@ -80,7 +80,7 @@ for _words, _code in _DETACH_CODES.items():
 
 
 def _excepted(**args: Any) -> Any:
-    """An exception, and the end of the session: the name of the session does not matter to whoever is detached."""
+    """An exception, and the end of the session: the session's name does not matter to the detached client."""
 
     def deed(frame: bytes) -> bytes:
         channel = of.channel_of(frame)

@@ -128,7 +128,7 @@ def completes_what_was_sent(client: Client) -> Verdict:
                 elif is_command(said) and next_id is not None:
                     following[said.channel] = add(next_id, 1)
             elif said.name in _ABOUT_COMMANDS and next_id is not None and said.channel not in gaps:
-                # What comes before the command-point was sent on an earlier attachment of the session.
+                # What precedes the command-point was sent on an earlier attachment of the session.
                 strange = [id for id in _about(said) if distance(next_id, id) >= 0]
                 yield Looked(said, not strange, f"never sent: {strange[:3]}")
 

@@ -43,7 +43,7 @@ def _logged_in(conversation: Conversation) -> bool:
 
 
 def _outlived(conversation: Conversation) -> bool:
-    """Whether a client stayed for more than four intervals with a server that says nothing; two are the limit.
+    """Whether a client stayed for more than four intervals with a silent server; two are the limit.
 
     One more for the interval in which the silence began, and one for a clock that looks once an interval.
     """

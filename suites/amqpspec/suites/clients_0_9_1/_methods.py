@@ -1,4 +1,4 @@
-"""Servers that send methods where they have no business, or with arguments that cannot be read."""
+"""Servers that send methods where they are not allowed, or with arguments that cannot be read."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def cut_short(frame: bytes) -> bytes:
 
 
 def behind(octets: Callable[[int], bytes]) -> Deed:
-    """The frame, and octets after it that are told its channel."""
+    """The frame, and octets after it that depend on its channel."""
     return followed(lambda frame: octets(channel_of(frame)))
 
 
@@ -93,7 +93,7 @@ def says(said: Said) -> No | None:
 
 
 def limited(key: str, size: int, frame: str = "open") -> Reading:
-    """Applies where the client announced a limit below ``size``; whoever takes anything is only not to die of it."""
+    """Applies if the client announced a limit below ``size``; a client that accepts anything has to survive it."""
 
     def judge(talk: Conversation, ran: Ran) -> Refusal | None:
         limit = next((number(fields(s)[key], UNLIMITED) for s in talk.by_client(frame)), UNLIMITED)

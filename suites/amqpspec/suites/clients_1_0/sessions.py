@@ -166,7 +166,7 @@ def tells_its_delivery_count(client: Client) -> Verdict:
             if link is None or not link.is_sender:
                 continue
             beyond = ahead(number(told, serial(link.delivery_count - 1)), link.delivery_count)
-            # In the midst of a delivery the text leaves open whether it counts already.
+            # In the middle of a delivery the text leaves open whether it counts already.
             least = -1 if link.partial is not None else 0
             kept = told is not None and beyond >= least and (beyond <= 0 or link.is_draining)
             yield Looked(said, kept, f"{told} in the flow, expected {link.delivery_count}")

@@ -99,7 +99,7 @@ def cancel(channel: Channel, call: Call) -> None:
 
 @handles("basic.cancel-ok")
 def cancel_ok(channel: Channel, call: Call) -> None:
-    """The client has heard that a consumer ended; nothing was asked, and nothing follows."""
+    """The client confirms that a consumer ended; it asked nothing, and nothing follows."""
 
 
 # --- publishing

@@ -78,7 +78,7 @@ def _strings(channel: Channel, fields: Table) -> list[bytes]:
 def _operate(
     channel: Channel, operation: int, values: Sequence[_T], add: Callable[[Sequence[_T]], _T], none: _T
 ) -> _T | None:
-    """The result; None if there is no such operation, of which the client has been told."""
+    """The result; None if there is no such operation, which the client has been notified of."""
     if operation == _ADD:
         return add(values)
     if operation in (_MIN, _MAX):
