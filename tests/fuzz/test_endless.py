@@ -1,4 +1,4 @@
-"""Endless loops: who works on without rest is told from who only took long, and a JVM says where it is."""
+"""Endless loops: a target that never rests is distinguished from a slow one, and a JVM says where it is."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _ARTIFACTS = (
 
 
 def client_jars() -> Path:
-    """The folder with the client; skips where it is not available."""
+    """The folder with the client; skips if it is not available."""
     if shutil.which("javac") is None or shutil.which("mvn") is None:
         pytest.skip("qpid's client wants a JDK and Maven")
     if not any(JARS.glob("qpid-client-*.jar")):

@@ -20,7 +20,7 @@ _PROBE_TIMEOUT = "--fetch-timeout=4000"
 def npm_package(
     name: str, wanted: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder in which node finds a package, kept in pytest's cache between runs; skips where it is not available."""
+    """A folder in which node finds a package, kept in pytest's cache between runs; skips if it is not available."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip(f"node and npm are needed for {name}")
     kept = getattr(request.config, "cache", None)

@@ -25,7 +25,7 @@ class Part(Protocol):
 
 
 def loaded_driver(dialect_id: str) -> object:
-    """The driver of a dialect; raises UnknownDialectError where it has none."""
+    """The driver of a dialect; raises UnknownDialectError if it has none."""
     entry = entry_of(dialect_id)
     # Asked several times for each input: an entry takes long to hash, and another one may have taken its place.
     made_for, driver = _made.get(dialect_id, (None, None))

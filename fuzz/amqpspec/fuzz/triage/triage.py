@@ -38,9 +38,9 @@ _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 _OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
 _COST_A_RESTART = SPOILS | {Oracle.CPU}
-"""Oracles behind whose complaint a target is no good for another trial."""
+"""Oracles behind whose complaint a target is unfit for another trial."""
 _GROUPS, _HANG_S = 8, 3.0
-"""So many parts of a batch are sent in order to see behind which one it happens; who is met is confirmed later, so that
+"""How many parts of a batch are sent in order to see after which one it happens; a suspect is confirmed later, so that
 a hang need not last as long as usual.
 """
 _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
@@ -192,7 +192,7 @@ class Triage:
         return self._halved(items, seen)
 
     def _met(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
-        """The input behind which it happens when all are sent in order, a few at a time: one restart for each pass.
+        """The input after which it happens when all are sent in order, a few at a time: one restart for each pass.
 
         Halves would cost a restart each. What shows only later, or takes several inputs, is not found like this.
         """
@@ -208,7 +208,7 @@ class Triage:
         return None
 
     def _first(self, groups: Sequence[list[FuzzInput]], seen: Suspicion) -> list[FuzzInput] | None:
-        """The first group behind which it happens, on one target."""
+        """The first group after which it happens, on one target."""
         if seen.oracle in _OF_THE_PROCESS:
             self.renew()
         executor = self._subject.executor(self._tempo.hasty)

@@ -1,4 +1,4 @@
-"""Mistakes of the reference agent of AMQP/Fast that are one command where it is not allowed.
+"""Mistakes of the reference agent of AMQP/Fast that are one command if it is not allowed.
 
 Knows: names of mistakes, points of a conversation, commands. Must not know: when a point is reached.
 The points: ``tuned`` is before CONNECTION OPEN, ``open`` before CHANNEL OPEN, ``channel`` after that, ``handle``
