@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
@@ -26,6 +30,7 @@ from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.findings import Finding
 from amqpspec.fuzz.triage.triage import Status
+from amqpspec.run.results import Exit
 from tests.waiting import until
 
 DIALECTS = fuzzed_dialects()
@@ -160,6 +165,18 @@ def test_a_stop_ends_the_self_test_and_not_one_campaign(
     monkeypatch.setattr(Campaign, "_batches", stopped)
     with pytest.raises(KeyboardInterrupt):
         selftest(tmp_path, [defect("amqp-0-9-1/crash@rare")])
+
+
+def test_a_stop_leaves_no_process(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "amqpspec.cli.main", "fuzz", "--selftest", "-d", "amqp-wire-9-1"]
+    running = subprocess.Popen([*command, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
+    process = psutil.Process(running.pid)
+    until(lambda: len(list(tmp_path.glob("*/journal.jsonl"))) >= 2, "two campaigns run side by side")
+    started = process.children(recursive=True)
+    assert len(started) >= 2 * 2
+    running.send_signal(signal.SIGINT)
+    assert running.wait() == Exit.HARNESS
+    until(lambda: not any(gauge(one.pid).alive for one in started), "what it started is gone")
 
 
 def test_a_line_that_does_nothing_is_no_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

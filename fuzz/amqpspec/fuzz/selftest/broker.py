@@ -53,6 +53,9 @@ class Nursery:
         self.dialect, self.log, self.faults = dialect, log, faults
         self._pid = 0
         self._life = os.pipe()
+        # Made once here, tables and codecs are there in every process that is split off.
+        ReferenceBroker(dialect, faults)
+        selftest_part(dialect).seams()
 
     def start(self, port: int) -> str:
         """End the broker that there is; gives port and pid of another one, or nothing where it did not come up."""
@@ -97,8 +100,10 @@ def main(defect: str, dialect: str, log: str, *faults: str) -> None:
     """Obey standard input until it ends."""
     nursery = Nursery(defect, dialect, log, faults)
     try:
-        for line in sys.stdin:
-            print(nursery.start(int(line.split()[1])), flush=True)
+        # Whoever asked may be stopped together with this process, or before it gets its answer.
+        with suppress(KeyboardInterrupt, BrokenPipeError):
+            for line in sys.stdin:
+                os.write(sys.stdout.fileno(), f"{nursery.start(int(line.split()[1]))}\n".encode())
     finally:
         nursery.end()
 
