@@ -180,16 +180,13 @@ class Triage:
         for item in alone:
             if self._try([item], seen).fired:
                 return item
+        if self._subject.restart is not None and seen.oracle in _COST_A_RESTART:
+            one = self._met(suspected or items, seen)
+            if one is not None:
+                return one
         if not shown and 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
             items = suspected
         return self._bisected(items, seen)
-
-    def _bisected(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
-        if self._subject.restart is not None and seen.oracle in _COST_A_RESTART:
-            one = self._met(items, seen)
-            if one is not None:
-                return one
-        return self._halved(items, seen)
 
     def _met(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         """The input after which it happens when all are sent in order, a few at a time: one restart for each pass.
@@ -235,7 +232,7 @@ class Triage:
             raise OutOfTime
         self.trials += 1
 
-    def _halved(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
+    def _bisected(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         left, sure = list(items), False
         while len(left) > 1:
             halves = left[: len(left) // 2], left[len(left) // 2 :]
