@@ -145,7 +145,7 @@ class ClientEnd:
         self.ended: StreamEnd | None = None
         self.closed = False
         self._inbox = bytearray()
-        self._waiting: list[bytes] = []
+        self._waiting: list[bytearray] = []
         self._broker = _BrokerEnd(self)
         self.protocol = broker.connect(broker.core)
         self.loop.call_soon(self.protocol.connection_made, self._broker)
@@ -175,11 +175,11 @@ class ClientEnd:
         if self._waiting and len(octets) > _PIECE:
             self._waiting[-1] += octets
         else:
-            self._waiting.append(octets)
+            self._waiting.append(bytearray(octets))
             self.loop.call_soon(self._reach_broker)
 
     def _reach_broker(self) -> None:
-        octets = self._waiting.pop(0)
+        octets = bytes(self._waiting.pop(0))
         if self._broker.closing:
             return
         try:
