@@ -13,9 +13,15 @@ Graph = Mapping[str, frozenset[str]]
 
 
 @cache
+def parsed(text: str) -> ast.Module:
+    """A module by its text, parsed once for all who ask."""
+    return ast.parse(text)
+
+
+@cache
 def import_graph() -> Graph:
     """Modules with the modules they import, type-checking and function-level imports included."""
-    return graph_of({_name(root, path): path.read_text() for root in ROOTS for path in root.rglob("*.py")})
+    return graph_of({_name(root, path): path.read_text(encoding="utf-8") for root in ROOTS for path in root.rglob("*.py")})
 
 
 def graph_of(sources: Mapping[str, str]) -> Graph:
@@ -30,7 +36,7 @@ def _name(root: Path, path: Path) -> str:
 
 
 def _imported(module: str, text: str, known: frozenset[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             yield from (_module(alias.name, known) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

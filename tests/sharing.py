@@ -24,8 +24,10 @@ SHARED = {
     "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
     "jms": ("tests/reference/test_jms.py",),
     "wheel": ("tests/test_wheel.py",),
+    "sources": ("tests/test_cycles.py", "tests/test_project.py"),
 }  # fmt: skip
-"""The files of each dear fixture: a session of Spark, a cluster, a browser, the documentation, clients, a wheel."""
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, the documentation, clients, a wheel,
+source files parsed."""
 
 
 def shares(nodeid: str) -> str | None:

@@ -20,6 +20,7 @@ from amqpspec.reference.faults import all_faults
 from amqpspec.run.case import load_suite
 from amqpspec.run.coverage import coverage_of
 from amqpspec.spec.dialects import certified_dialects, client_dialects, load_ledger, runnable_dialects
+from tests.imports import parsed
 
 ROOT = Path(__file__).parents[1]
 ROOTS = ("harness", "suites", "fuzz", "reports")
@@ -39,15 +40,14 @@ def names(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def tree_of(path: Path) -> ast.Module:
+    return parsed(path.read_text(encoding="utf-8"))
 
 
 @cache
 def imports(path: Path) -> frozenset[str]:
     """Every module that a file imports, by its full name."""
-    return frozenset(_imports(parsed(path)))
+    return frozenset(_imports(tree_of(path)))
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
@@ -64,7 +64,7 @@ def tops(path: Path) -> set[str]:
 
 def called(path: Path) -> set[str]:
     """Every name that a file mentions, attributes included."""
-    tree = parsed(path)
+    tree = tree_of(path)
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return attributes | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
@@ -173,8 +173,8 @@ def test_spec_needs_nothing_but_yaml() -> None:
 def test_modules_are_small_and_say_what_they_know(root: str) -> None:
     for path in modules(root):
         text = path.read_text(encoding="utf-8")
-        assert len(text.splitlines()) <= MAX_LINES or is_table(parsed(path)), path
-        assert ast.get_docstring(parsed(path)), path
+        assert len(text.splitlines()) <= MAX_LINES or is_table(parsed(text)), path
+        assert ast.get_docstring(parsed(text)), path
 
 
 def is_table(tree: ast.Module) -> bool:
