@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from amqpspec.reference.server import ReferenceBroker
 from tests.environment import neutralise
 from tests.reports.browser import Browser, find_browser
-from tests.sharing import SHARED, scheduler, shares
+from tests.sharing import SHARED, place, scheduler, shares
 
 neutralise(os.environ)
 # How long an example takes is the machine's affair, the more so with other tests beside it.
@@ -24,8 +24,13 @@ LIMIT_S = 600
 """No test waits longer than that, whatever it waits for; ``timeout`` says where one needs another bound."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test gets its bound; one that uses what others share stands in a file that is known for it."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Each test gets its bound; one that uses what others share stands in a file that is known for it.
+
+    One of several workers knows the long tests first.
+    """
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place(item.nodeid))
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMIT_S))

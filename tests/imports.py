@@ -21,7 +21,8 @@ def parsed(text: str) -> ast.Module:
 @cache
 def import_graph() -> Graph:
     """Modules with the modules they import, type-checking and function-level imports included."""
-    return graph_of({_name(root, path): path.read_text(encoding="utf-8") for root in ROOTS for path in root.rglob("*.py")})
+    files = {_name(root, path): path for root in ROOTS for path in root.rglob("*.py")}
+    return graph_of({name: path.read_text(encoding="utf-8") for name, path in files.items()})
 
 
 def graph_of(sources: Mapping[str, str]) -> Graph:
