@@ -8,7 +8,8 @@ import pytest
 
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.run.baseline import Baseline, BaselineError, apply, read_baseline
-from amqpspec.run.results import Exit, judge
+from amqpspec.run.exits import Exit
+from amqpspec.run.results import judge
 
 TODAY = date(2026, 11, 21)
 ENTRY = {

@@ -14,12 +14,12 @@ from amqpspec.reference.amqp_1_0 import dispositions
 from amqpspec.reference.methods.classes import queue
 from amqpspec.reference.model import routing
 from amqpspec.run.case import load_suite
+from amqpspec.run.exits import Exit
 from amqpspec.run.mutants.operators import changes
 from amqpspec.run.mutants.places import mutants_of
 from amqpspec.run.mutants.surgery import can_be_put_in
 from amqpspec.run.mutants.survey import EQUIVALENTS, Survey, equivalents
 from amqpspec.run.mutants.trial import Fate, Trial, exit_code_of
-from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import dialect_ids
 from tests.waiting import PATIENCE_S
 

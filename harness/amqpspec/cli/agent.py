@@ -14,7 +14,7 @@ from typing import Any, cast
 import click
 
 from amqpspec.cli.common import judged_dialect, stop
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import part_of
 
 

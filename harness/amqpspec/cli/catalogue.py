@@ -13,7 +13,7 @@ import click
 from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.coverage import Coverage, coverage_of
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.run.select import select
 from amqpspec.spec.dialects import (
     certified_dialects,

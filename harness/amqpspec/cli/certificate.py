@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amqpspec.cli.common import one_line_errors, stop
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import certified_dialects, client_dialects
 
 if TYPE_CHECKING:

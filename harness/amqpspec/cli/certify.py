@@ -34,10 +34,11 @@ from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import Identity, ProbeFailed
 from amqpspec.run.engine import Engine, Settings, meet
 from amqpspec.run.execute import World
+from amqpspec.run.exits import Exit
 from amqpspec.run.made import Notes, kept_by
 from amqpspec.run.plan import Limits, Planned, make_plan
 from amqpspec.run.recorded import Stopped
-from amqpspec.run.results import Exit, Results, judge, last_attempts
+from amqpspec.run.results import Results, judge, last_attempts
 from amqpspec.run.room import room_for
 from amqpspec.run.select import select, with_files
 from amqpspec.run.shard import Shard

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_dialects, runnable_dialects
 
 STATE_DIR = Path(".brokers")

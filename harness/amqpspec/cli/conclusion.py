@@ -15,7 +15,7 @@ from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.standing import Deviations, numbers
 from amqpspec.reports.summary import headline
 from amqpspec.reports.text import cut_octets, one_line
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 _COLOURS = {
     Outcome.PASS: "green",

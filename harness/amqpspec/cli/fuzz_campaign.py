@@ -38,7 +38,7 @@ from amqpspec.fuzz.sequences.finding import is_sequence
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.fuzz.triage.triage import Status, Triage
 from amqpspec.reports.text import visible
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.target.config import ConfigError
 from amqpspec.target.known.memory import limit_in_force_mib
 from amqpspec.target.live import live

@@ -29,7 +29,7 @@ from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.run.clients.agent import Application, Limits, OneEach, Runner
 from amqpspec.run.clients.batch import BatchAgents
 from amqpspec.run.clients.client import Arena
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import client_dialect
 
 _HANG_S, _CPU_S = 10.0, 3.0

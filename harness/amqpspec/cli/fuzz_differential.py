@@ -24,7 +24,7 @@ from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
 from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.reports.campaign.differences import write_differences
 from amqpspec.reports.text import one_line
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.find import is_target
 from amqpspec.target.live import live

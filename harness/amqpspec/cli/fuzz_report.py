@@ -11,7 +11,7 @@ import click
 
 from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.record.journal import JournalError
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 
 @click.command("report", short_help="Write the reports of a campaign again.")

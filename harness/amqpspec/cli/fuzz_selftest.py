@@ -15,7 +15,7 @@ import click
 
 from amqpspec.cli.common import one_line_errors, seconds_of
 from amqpspec.cli.fuzz_target import terminable
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 
 def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean_budget: str) -> NoReturn:

@@ -19,7 +19,7 @@ from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.sequences.finding import SequenceFinding, read_sequence
 from amqpspec.fuzz.sequences.part import sequences_part
 from amqpspec.reports.text import one_line
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.target.config import ConfigError
 from amqpspec.target.live import live
 

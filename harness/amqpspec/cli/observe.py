@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amqpspec.cli.common import LENIENT, MAX_MESSAGE, PRODUCT, judged_dialect, one_line_errors, stop
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 if TYPE_CHECKING:
     from amqpspec.run.case import Case

@@ -16,7 +16,7 @@ import click
 from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.cli.progress import Steps, Ticker
 from amqpspec.net.clock import today
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 _PATH = click.Path(path_type=Path)
 _LAKE = click.option("--lake", required=True, type=_PATH, help="The lake's folder.")

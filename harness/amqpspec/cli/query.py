@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from amqpspec.cli.common import one_line_errors, stop
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 
 class _Query(click.Command):

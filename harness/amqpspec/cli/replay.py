@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from amqpspec.cli.common import one_line_errors
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 
 @click.command(short_help="Send a transcript again.")

@@ -16,7 +16,7 @@ from amqpspec.cli.common import EVIDENCE, one_line_errors, stop
 from amqpspec.net.clock import today
 from amqpspec.record.rows import TargetRow
 from amqpspec.reports.files import atomic_text
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 _RUN = click.Path(path_type=Path)
 

@@ -17,7 +17,7 @@ from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.cli.common import EVIDENCE, one_line_errors, one_of, stop
 from amqpspec.cli.place import recorded_target
 from amqpspec.run.detect import detect
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.run.select import SelectionError
 from amqpspec.run.shard import Shard
 from amqpspec.target.config import Target

@@ -16,9 +16,9 @@ from amqpspec.cli.common import judged_dialect, one_line_errors, one_of, stop
 from amqpspec.cli.progress import Ticker
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.clients.selftest import selftest_clients
+from amqpspec.run.exits import Exit
 from amqpspec.run.mutants.survey import Survey, survey
 from amqpspec.run.mutants.trial import Fate, Trial
-from amqpspec.run.results import Exit
 from amqpspec.run.selftest import Matrix
 from amqpspec.run.selftest import selftest as run_selftest
 from amqpspec.spec.dialects import certified_dialects

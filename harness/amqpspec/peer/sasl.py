@@ -1,14 +1,13 @@
 """The client's side of SASL: what to answer, mechanism by mechanism.
 
 Knows: PLAIN, ANONYMOUS, EXTERNAL, SCRAM. Must not know: frames, sockets.
+
+Only SCRAM loads its library, which takes as long as most of the rest that an agent loads.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
-
-from scramp import ScramClient, ScramException
-from scramp.core import Gs2Header, Nonce
 
 from amqpspec.peer.context import Login, Unmet
 
@@ -50,6 +49,8 @@ class Scram:
     def __init__(
         self, mechanism: str, login: Login, nonce: str = "", *, binding: str = "", more_nonce: str = ""
     ) -> None:
+        from scramp import ScramClient
+
         self._client = ScramClient([mechanism], login.user, login.password, c_nonce=nonce or None)
         self._binding, self._more_nonce = binding, more_nonce
         self._step = 0
@@ -60,6 +61,8 @@ class Scram:
 
     def answer(self, challenge: bytes) -> bytes:
         """The response to a challenge; raises Unmet for one that makes no sense."""
+        from scramp import ScramException
+
         self._step += 1
         try:
             text = challenge.decode("utf-8")
@@ -72,6 +75,8 @@ class Scram:
         return b""
 
     def _final(self) -> bytes:
+        from scramp.core import Gs2Header, Nonce
+
         client = self._client
         if self._binding:
             client.gs2_header = Gs2Header.from_str(self._binding)

@@ -9,26 +9,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from enum import IntEnum
 from pathlib import Path
 
 from amqpspec.record.journal import read_cases
 from amqpspec.record.rows import FROM_BEST, BlockedBy, CaseRow, Outcome, Tally
 from amqpspec.run.baseline import Baseline, apply
+from amqpspec.run.exits import Exit
 
 JUDGED = frozenset({Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.FAIL})
 """What says something of the target."""
-
-
-class Exit(IntEnum):
-    """The exit codes of every verb that runs cases."""
-
-    CONFORMING = 0
-    DEVIATIONS = 1
-    USAGE = 2
-    TARGET = 3
-    HARNESS = 4
-    STALE = 5
 
 
 @dataclass(frozen=True, slots=True)

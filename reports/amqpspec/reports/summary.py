@@ -14,7 +14,7 @@ from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
 from amqpspec.reports.outcomes import GREEN, UNCOUNTED, levels_in_order
 from amqpspec.reports.standing import Deviations, standing
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 CONFORMS, NOTHING = "conforms", "nothing judged"
 _WARMTH = (0.5, 0.8, 0.95, 1.0)

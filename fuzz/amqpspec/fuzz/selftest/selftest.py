@@ -24,7 +24,7 @@ from amqpspec.fuzz.selftest.beside import side_by_side
 from amqpspec.fuzz.selftest.defects import Defect, defects
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.triage.findings import Finding
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 CELLS = ("C09/*",)
 """Cells in which each planted defect is struck at least once; the clean broker goes through them, too."""

@@ -24,10 +24,11 @@ from multiprocessing.connection import Connection
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.run.case import load_suite
 from amqpspec.run.execute import row_of
+from amqpspec.run.exits import Exit
 from amqpspec.run.memory import judged_in_memory
 from amqpspec.run.mutants.places import Mutant
 from amqpspec.run.mutants.surgery import put_in
-from amqpspec.run.results import Exit, judge
+from amqpspec.run.results import judge
 
 _CASE_CPU_S = 12.0
 """The longest case takes less than half of it on a slow machine."""

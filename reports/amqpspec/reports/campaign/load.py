@@ -16,7 +16,7 @@ from amqpspec.reports.campaign.fields import read
 from amqpspec.reports.campaign.rows import CellRow, FindingRow, Summary, cells
 from amqpspec.reports.campaign.words import ORACLES
 from amqpspec.reports.load import ReportError
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 
 SUMMARY = "summary.json"
 STATUSES = ("stable", "unblamed", "flaky", "lost")
