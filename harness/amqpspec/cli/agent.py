@@ -14,7 +14,7 @@ from typing import Any, cast
 import click
 
 from amqpspec.cli.common import judged_dialect, stop
-from amqpspec.run.exits import Exit
+from amqpspec.run.exits import CANNOT, Exit
 from amqpspec.spec.dialects import part_of
 
 
@@ -59,7 +59,6 @@ def _carry_out(
     """Carry out a task; the exit code. Raises KeyError, UrlError for what is no task."""
     from amqpspec.net.stream import Endpoint
     from amqpspec.peer.context import Login
-    from amqpspec.run.clients.agent import CANNOT
     from amqpspec.run.clients.scenario import Agent, Order, ScenarioError, UnknownScenario
     from amqpspec.target.url import parse_url
 

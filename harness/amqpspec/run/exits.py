@@ -1,4 +1,4 @@
-"""The exit codes of verbs.
+"""The exit codes of verbs and agents.
 
 Knows: nothing else, so that what starts often starts quickly. Must not know: what decides between them.
 """
@@ -6,6 +6,9 @@ Knows: nothing else, so that what starts often starts quickly. Must not know: wh
 from __future__ import annotations
 
 from enum import IntEnum
+
+CANNOT = 89
+"""How an agent ends that does not know a scenario."""
 
 
 class Exit(IntEnum):

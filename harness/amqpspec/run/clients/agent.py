@@ -22,8 +22,8 @@ from typing import IO, Any, Protocol
 import psutil
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
+from amqpspec.run.exits import CANNOT
 
-CANNOT = 89
 MAX_OUTPUT_OCTETS = 1 << 20
 _ERRORS = frozenset({"error", "closed"})
 _LOOK_S = 0.05
