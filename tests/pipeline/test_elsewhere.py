@@ -40,12 +40,7 @@ with session(**json.loads(options)) as spark:
         build(spark, Path(root), Path(place))
 print("SAID", json.dumps(said))
 """
-_QUICK = {
-    **dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), SHORT_LIVED),
-    # Nearly all queries of a session this short are its first of their kind: to generate and to compile Java for each
-    # would be most of the work. The other tests of the pipeline do so.
-    "spark.sql.codegen.wholeStage": "false",
-}
+_QUICK = dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), SHORT_LIVED)
 _CONF = tuple(part for name, value in _QUICK.items() for part in ("--conf", f"{name}={value}"))
 
 
