@@ -30,7 +30,7 @@ from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.findings import Finding
 from amqpspec.fuzz.triage.triage import Status
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from tests.waiting import until
 
 DIALECTS = fuzzed_dialects()
