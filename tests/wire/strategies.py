@@ -1,11 +1,15 @@
 """Hypothesis strategies made from a dialect's tables: values, tables, arguments, properties, and octets gone wrong.
 
 Knows: what each primitive can carry. Must not know: how it is encoded.
+
+A strategy that is made again for each example is checked again for each, which takes longer than to draw from it: each
+is made once.
 """
 
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,6 +27,7 @@ WIDTHS = {
 """Bits of every integer primitive; negative for signed ones."""
 
 
+@cache
 def integers(primitive: str) -> st.SearchStrategy[int]:
     """Every value of an integer primitive."""
     bits = WIDTHS[primitive]
@@ -31,6 +36,7 @@ def integers(primitive: str) -> st.SearchStrategy[int]:
     return st.integers(0, 2**bits - 1)
 
 
+@cache
 def short_texts(max_octets: int = 255) -> st.SearchStrategy[str]:
     """Short strings, also of octets that are not UTF-8."""
     some = st.one_of(st.text(max_size=max_octets // 4), st.text("abcxyz.#*", max_size=20))
@@ -38,6 +44,7 @@ def short_texts(max_octets: int = 255) -> st.SearchStrategy[str]:
     return st.one_of(some, rest)
 
 
+@cache
 def simple_values(primitive: str) -> st.SearchStrategy[Any]:
     """What a primitive without other values in it decodes to."""
     if primitive in WIDTHS:
@@ -56,6 +63,7 @@ def simple_values(primitive: str) -> st.SearchStrategy[Any]:
     return others[primitive]
 
 
+@cache
 def typed_values(tags: tuple[TypeTag, ...], depth: int = 2) -> st.SearchStrategy[Typed]:
     """Table values of any of the tags, nested up to ``depth`` deep."""
 
@@ -70,10 +78,12 @@ def typed_values(tags: tuple[TypeTag, ...], depth: int = 2) -> st.SearchStrategy
     return st.one_of([strategy for tag in tags if (strategy := of(tag)) is not None])
 
 
+@cache
 def _arrays(tags: tuple[TypeTag, ...], depth: int) -> st.SearchStrategy[list[Typed]]:
     return st.lists(typed_values(tags, depth), max_size=4)
 
 
+@cache
 def tables(tags: tuple[TypeTag, ...], depth: int = 2) -> st.SearchStrategy[Table]:
     """Tables in wire order, with duplicate names sometimes."""
     names = st.one_of(st.sampled_from(["x-a", "x-b"]), short_texts(60))
@@ -104,7 +114,13 @@ def calls(draw: st.DrawFn, dialect_id: str) -> tuple[str, dict[str, Any]]:
     """Any method of a dialect with arguments."""
     dialect = load_methods(dialect_id)
     method = draw(st.sampled_from(list(dialect.methods.values())))
-    return method.name, draw(arguments(dialect, method))
+    return method.name, draw(_arguments(dialect_id, method.name))
+
+
+@cache
+def _arguments(dialect_id: str, name: str) -> st.SearchStrategy[dict[str, Any]]:
+    dialect = load_methods(dialect_id)
+    return arguments(dialect, dialect.methods[name])
 
 
 @st.composite
