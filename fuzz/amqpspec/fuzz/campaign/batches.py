@@ -29,7 +29,7 @@ _GONE = Check((Suspicion(Oracle.CRASH, "the target is gone", "it was gone betwee
 
 @dataclass(slots=True)
 class BatchResult:
-    """What came of a batch: which inputs reached their state, which are left, which have no result of ours."""
+    """What came of a batch: which inputs reached their state, which are left, and which have no result of ours."""
 
     left: Sequence[FuzzInput]
     reached: set[InputId] = field(default_factory=set)
@@ -43,7 +43,7 @@ class BatchResult:
 
     @classmethod
     def of(cls, parts: Sequence[BatchResult], reached: set[InputId]) -> BatchResult:
-        """Those of the parts of a batch together, behind others that were reached before."""
+        """The results of the parts of a batch together, after those that were reached before."""
         left = [item for part in parts for item in part.left]
         return cls(
             left, reached.union(*(p.reached for p in parts)), set().union(*(p.undecided for p in parts))
@@ -74,11 +74,11 @@ class BatchRunner:
 
     @property
     def suspects(self) -> Batch | None:
-        """Whose fault it is where the target is found dead right now; None where nothing was sent yet."""
+        """The batch to blame if the target is found dead now; None if nothing was sent yet."""
         return self._under_way or self._last
 
     def run(self, batch: Batch) -> BatchResult:
-        """Send a batch; what is left of it was not sent, for its cells are stopped or the budget has ended."""
+        """Send a batch. What is left of it was not sent: its cells are stopped, or the budget has ended."""
         self._whole, self.sent = batch, None
         result = self._waves(batch)
         if result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
@@ -90,7 +90,7 @@ class BatchRunner:
         return result
 
     def catch_up(self) -> None:
-        """Follow suspicions that were put off, as long as blame may take time."""
+        """Follow deferred suspicions as long as blame may take time."""
         deferred = self._complaints.deferred
         while deferred.has_due and not (self.is_over or self._complaints.unfinished):
             self._sender.finish()
@@ -98,7 +98,7 @@ class BatchRunner:
             self._complaints.follow_deferred(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
-        """Inputs of a batch until all have had their turn, or their cell is stopped."""
+        """Send the inputs of a batch until all have been tried or their cell is stopped."""
         result, items = BatchResult(batch.items), batch.items
         for attempt in range(first, first + _WAVES):
             self._wave(replace(batch, items=items), result, attempt)
@@ -114,7 +114,7 @@ class BatchRunner:
         return result
 
     def _wave(self, wave: Batch, result: BatchResult, attempt: int) -> None:
-        """Send what is left once; ``result`` is brought up to date."""
+        """Send once what is left, and update ``result``."""
         revivals = self._triage.revivals
         try:
             self._readiness.ensure(self._last)
@@ -144,7 +144,7 @@ class BatchRunner:
         result.left = [item for item in result.left if item.id not in done]
 
     def _take(self, batch: Batch, seen: Sequence[TimedResult], check: Check) -> None:
-        """Complaints to their end; the rows of the batch whatever becomes of them."""
+        """Follow complaints to the end; the rows of the batch are written in any case."""
         try:
             self._complaints.take(self._triage, batch, check)
         finally:
@@ -157,7 +157,7 @@ class BatchRunner:
     # --- results that come when the next batch is already under way
 
     def finish(self) -> None:
-        """Take what is still to come; without the time for that it stays undecided."""
+        """Take the results that are still to come; if there is no time, those inputs stay undecided."""
         waiting = len(self._sender.waiting)
         try:
             if not (self._complaints.done or self._clock.is_late):
@@ -172,19 +172,19 @@ class BatchRunner:
         return [item for item in self._sender.waiting if item.id in ours]
 
     def _expect(self, wave: Batch, attempt: int) -> set[InputId]:
-        """Inputs of a wave that only wait for silence to last: their results come with a later one."""
+        """Inputs of a wave that only wait for the end of a silence: their results come with a later wave."""
         waiting = self.waiting_of(wave)
         if waiting:
             self._behind.append((replace(wave, items=waiting), attempt))
         return {item.id for item in waiting}
 
     def _concerns(self, batch: Batch, check: Check) -> bool:
-        """Whether the target is about to be tried again: it must not be restarted under those that wait."""
+        """Whether the target is about to be retried: it must not be restarted under inputs that wait."""
         late = ((behind, self._sender.judged(seen)) for behind, seen in self._belated())
         return any(self._complaints.concerns(*one) for one in [(batch, check), *late])
 
     def _belated(self) -> list[tuple[Batch, list[TimedResult]]]:
-        """What came late, by the batch that it is of."""
+        """Late results, by their batch."""
         found = []
         for batch, attempt in self._behind:
             ids = {item.id for item in batch.items}
@@ -193,7 +193,7 @@ class BatchRunner:
         return [(batch, seen) for batch, seen in found if seen]
 
     def _take_belated(self, spoilt: Check | None) -> None:
-        """Judge what came late; beside a crash or a hang (``spoilt``) it is only written down."""
+        """Judge late results; after a crash or a hang (``spoilt``), they are only recorded."""
         found, left = self._belated(), {item.id for item in self._sender.waiting}
         self._sender.belated.clear()
         behind = [
@@ -212,7 +212,7 @@ class BatchRunner:
             self._progress.tally.undecided += undecided
 
     def _mark(self, batch: Batch, result: BatchResult) -> None:
-        """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""
+        """A cell whose state was never reached is not covered, nor is one of which many inputs were not sent."""
         tally, over, states = self._progress.tally, self.is_over, result.states
         left = {item.id._replace(counter=0) for item in result.left}
         for cell in batch.cells:

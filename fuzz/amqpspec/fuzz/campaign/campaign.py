@@ -51,7 +51,7 @@ _GLANCE_S = 3.0
 
 
 class Campaign:
-    """One campaign against one target. ``run`` once; ``ended`` says why it came to its end."""
+    """One campaign against one target. ``run`` it once; ``ended`` says why it ended."""
 
     def __init__(self, order: CampaignOrder) -> None:
         self.order, self.checkpoint = order, Checkpoint.of(order)
@@ -73,9 +73,9 @@ class Campaign:
     # --- the whole
 
     def run(self) -> Campaign:
-        """Run until the budget ends. Raises Unanswered where the target is not there to begin with, JournalError.
+        """Run until the budget ends. Raises Unanswered if the target does not answer at the beginning, JournalError.
 
-        Raises CoverageError where the coverage channel does not answer to begin with.
+        Raises CoverageError if the coverage channel does not answer at the beginning.
         """
         with ExitStack() as stack:
             stack.callback(self._journal.close)
@@ -104,7 +104,7 @@ class Campaign:
         return self
 
     def _go_around(self, runner: BatchRunner) -> None:
-        """A target that nobody can restart is not sent the same again when the campaign is resumed."""
+        """After a resume, a target that no one can restart is not sent the same batch again."""
         batch = runner.sent
         if batch is not None and self._target.subject.restart is None:
             caution = self.checkpoint.caution
@@ -112,7 +112,7 @@ class Campaign:
             self._journal.line("killing", inputs=len(batch.items), next=caution.size, **batch.names)
 
     def _look_once_more(self, runner: BatchRunner) -> None:
-        """What was under way when it was cut off may have ended the target, or filled its log."""
+        """The batch that was under way when the campaign was cut off may have ended the target, or filled its log."""
         suspects = runner.suspects
         if suspects is not None and not self._complaints.unfinished:
             self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))
@@ -156,14 +156,14 @@ class Campaign:
 
     @property
     def _is_randoms_turn(self) -> bool:
-        """Random inputs have their share of the time from the first minute on; suspects come first."""
+        """Random inputs get their share of the time from the start; suspects go first."""
         tally, caution = self.checkpoint.tally, self.checkpoint.caution
         if caution.left:
             return caution.random
         return not self.order.cell_by_cell and tally.random_s < RANDOM_SHARE * tally.seconds_s
 
     def _one(self, runner: BatchRunner, batch: Batch) -> bool:
-        """Run a batch; False where the budget ended before it did."""
+        """Run a batch; returns False if the budget ended before it did."""
         self._write_checkpoint()
         tally, begun_s, before = self.checkpoint.tally, now_s(), self._complaints.of_a_whole
         self._journal.line("batch", inputs=len(batch.items), **batch.names)
@@ -196,7 +196,7 @@ class Campaign:
 
     @property
     def trials(self) -> int:
-        """How often inputs were tried again to blame somebody."""
+        """How many times inputs were retried to find out who is to blame."""
         return self._target.triage.trials
 
     # --- what is written down
@@ -209,7 +209,7 @@ class Campaign:
         )  # fmt: skip
 
     def _manifest(self) -> dict[str, Any]:
-        """Everything that a reader of the rows has to know of the campaign."""
+        """Everything that a reader of the rows needs to know about the campaign."""
         subject, (product, target_version) = self.order.subject, self._target.announced
         return {
             "run": self.checkpoint.run, "started": self.checkpoint.started, "recorded": utc_now(),
@@ -222,7 +222,9 @@ class Campaign:
         self._journal.write_checkpoint(self.checkpoint.to_json() | self._complaints.to_json())
 
     def summary(self) -> dict[str, Any]:
-        """The campaign in figures; findings are those in the folder, earlier parts of a resumed one included."""
+        """The campaign in figures; its findings are those in the folder, including earlier parts of a resumed
+        campaign.
+        """
         tally, (product, target_version) = self.checkpoint.tally, self._target.announced
         cells = self.progress.cells
         folders = [self.order.out / "findings" / name for name in self._store.signatures.values()]

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Caution:
-    """``left`` inputs are suspected, ``size`` of them go together next; ``avoided`` are left out for good.
+    """``left`` inputs are suspects, ``size`` of them are sent together next; ``avoided`` inputs are never sent again.
 
     ``random`` says that the suspects are random inputs.
     """
@@ -23,11 +23,11 @@ class Caution:
     avoided: set[str] = field(default_factory=set)
 
     def limited(self, size: int) -> int:
-        """How many inputs go together, where so many would else."""
+        """The size of the next batch, where it would otherwise be ``size``."""
         return min(size, self.size) if self.left else size
 
     def killed(self, ids: Iterable[str], *, random: bool = False) -> None:
-        """A batch of these took the target away: its first half is tried next, and a single one never again."""
+        """A batch of these ended the target: its first half is tried next, and a single input never again."""
         named, self.random = list(ids), random
         if len(named) == 1:
             self.avoided.update(named)
@@ -36,7 +36,7 @@ class Caution:
             self.left, self.size = len(named), (len(named) + 1) // 2
 
     def survived(self, inputs: int) -> None:
-        """The target lives behind so many of them: the half of what is still suspected comes next."""
+        """The target survived this many: half of the remaining suspects come next."""
         self.left = max(0, self.left - inputs)
         self.size = max(1, (self.left + 1) // 2)
 
@@ -48,6 +48,6 @@ class Caution:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Caution:
-        """What ``to_json`` gave, or nothing where an older version gave nothing."""
+        """What ``to_json`` wrote; an older version wrote nothing."""
         left, size = int(data.get("left", 0)), int(data.get("size", 0))
         return cls(left, size, bool(data.get("random", False)), set(data.get("avoided", ())))

@@ -24,7 +24,7 @@ from amqpspec.record.journal import JournalError
 
 
 def _saved(folder: Path) -> dict[str, Any] | None:
-    """Where a campaign stands; None where it was killed before it wrote that down. Raises JournalError."""
+    """The checkpoint of a campaign; None if it was killed before it wrote one. Raises JournalError."""
     if not (folder / PROGRESS).exists() and all(path.name in _FIRST for path in folder.iterdir()):
         return None
     return read_progress(folder)
@@ -36,7 +36,7 @@ _FIRST = frozenset({"journal.jsonl", "corpus", f".{PROGRESS}", "observations"})
 
 @dataclass(slots=True)
 class Checkpoint:
-    """``complaints`` is what was made of complaints before; None where the campaign begins."""
+    """``complaints`` holds what was made of complaints before; None at the beginning."""
 
     plan: Mapping[str, Any]
     energy: Energy
@@ -51,7 +51,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, order: CampaignOrder) -> Checkpoint:
-        """Where a campaign begins, or goes on. Raises JournalError."""
+        """Where a campaign begins or continues. Raises JournalError."""
         dialect = order.subject.dialect
         saved = _saved(order.out) if order.resume else None
         if saved is None:
@@ -70,7 +70,7 @@ class Checkpoint:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, without what was made of complaints."""
+        """As JSON, without ``complaints``."""
         return {
             "plan": self.plan, "run": self.run, "started": self.started, "position": self.position.to_json(),
             "tally": self.tally.to_json(), "energy": self.energy.to_json(),

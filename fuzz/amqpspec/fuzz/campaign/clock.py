@@ -25,7 +25,7 @@ class TimeUp(KeyboardInterrupt):
 
 
 class BudgetClock:
-    """Runs from when it is made."""
+    """Runs from the time when it is made."""
 
     def __init__(self, budget_s: float, before_s: float) -> None:
         self._budget_s, self._before_s, self._begun_s = budget_s, before_s, now_s()
@@ -34,22 +34,22 @@ class BudgetClock:
 
     @property
     def seconds_s(self) -> float:
-        """How long the whole campaign has run."""
+        """How long the whole campaign has run, in seconds."""
         return self._before_s + now_s() - self._begun_s
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget of this part is."""
+        """Whether the budget of this part is spent."""
         return now_s() - self._begun_s >= self._budget_s
 
     @property
     def is_late(self) -> bool:
-        """Whether nothing more is to be tried again."""
+        """Whether nothing more may be retried."""
         return now_s() - self._begun_s >= self._budget_s + _FOR_BLAME * self._slack_s
 
     @contextmanager
     def alarmed(self) -> Iterator[None]:
-        """Raise TimeUp in whatever is under way when the time is over; the main thread alone can be told so."""
+        """Raise TimeUp in whatever is under way when the time is over; works in the main thread only."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -64,7 +64,7 @@ class BudgetClock:
 
     @contextmanager
     def unbroken(self) -> Iterator[None]:
-        """What the alarm waits for: a target must not be left behind half restarted."""
+        """The alarm waits for this block: a target must not be left half restarted."""
         self.holds += 1
         try:
             yield

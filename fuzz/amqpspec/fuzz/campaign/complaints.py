@@ -36,11 +36,11 @@ _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 
 
 class Complaints:
-    """What a campaign has been told of, and what it made of it; ``saved`` is where an earlier part of it stood.
+    """What the oracles reported in a campaign, and what came of it; ``saved`` is the state of an earlier part.
 
-    ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found;
-    ``unfinished``, that time ran out before the last ones had been followed to their end; ``is_confused``, that the
-    same came too often of batches in which families and states are mixed, and nobody new was to blame.
+    ``of_a_whole`` counts complaints about whole batches; ``done`` says that what was sought was found; ``unfinished``,
+    that the time was over before the last complaints were followed to their end; ``is_confused``, that mixed batches
+    led to the same complaint too many times, and to no one new.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Complaints:
         self._held_octets = 0
 
     def to_json(self) -> dict[str, Any]:
-        """What ``saved`` takes."""
+        """The state, for ``saved``."""
         return {
             "signatures": self._store.signatures,
             "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
@@ -69,7 +69,7 @@ class Complaints:
         }  # fmt: skip
 
     def concerns(self, batch: Batch, check: Check) -> bool:
-        """Whether anything is to be tried again for what oracles say; other complaints are only counted."""
+        """Whether any suspicion leads to retries; the others are only counted."""
         followed = any(self._is_followed(batch, seen) for seen in check.suspicions)
         return followed or self._holds_too_much(batch, check)
 
@@ -80,10 +80,10 @@ class Complaints:
         return (new and self.deferred.is_due(seen.oracle)) or seen.oracle in SPOILS
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
-        """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
+        """Follow the worst complaint about the whole, each line of the log, and each kind of deviation once.
 
-        All of them are written down before anybody is blamed; whatever keeps that from its end, they are findings.
-        Raises TargetLost, JournalError.
+        All of them are recorded before anyone is blamed; if that is cut short, they are findings. Raises TargetLost,
+        JournalError.
         """
         self.verdicts.blamed.clear()
         whole, single = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT], self._singles(check)
@@ -100,7 +100,7 @@ class Complaints:
             triage.renew()
 
     def follow_deferred(self, triage: Triage) -> None:
-        """The suspicion that has waited longest, to its end; if that is cut short, it waits on.
+        """Follow the suspicion that has waited longest; if that is cut short, it waits again.
 
         Raises TargetLost, JournalError.
         """
@@ -119,14 +119,16 @@ class Complaints:
             raise
 
     def leave_deferred(self) -> None:
-        """What still waits is a finding as it is; a resumed campaign goes on with it."""
+        """What still waits becomes a finding without blame; a resumed campaign continues with it."""
         for batch, seen in self.deferred:
             self.leave(batch, [seen], once_more=False)
 
     def _follow(
         self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
     ) -> None:
-        """Each complaint to its end; if that is cut short, the rest are findings. Raises TargetLost, JournalError."""
+        """Follow each complaint to its end; if that is cut short, the rest are findings. Raises TargetLost,
+        JournalError.
+        """
         try:
             self._each(triage, batch, whole, single)
         except OutOfTime:
@@ -145,18 +147,18 @@ class Complaints:
                 self._suspect(triage, batch, suspicion)
 
     def _kept_octets(self, batch: Batch, check: Check) -> int:
-        """What the target holds more than before, as long as nobody is blamed for it."""
+        """By how much the target has grown while no one is blamed for it."""
         grows = [s for s in check.suspicions if s.oracle is Oracle.MEMORY]
         return 0 if not grows or self._is_followed(batch, grows[0]) else check.grown_octets
 
     def _holds_too_much(self, batch: Batch, check: Check) -> bool:
-        """Whether a target has to be restarted for what it holds: the next complaint would be of that only."""
+        """Whether a target has to be restarted because of its size: the next complaint would only be about that."""
         return self._held_octets + self._kept_octets(batch, check) > _MOST_HELD_OCTETS
 
     def leave(self, batch: Batch, seen: Sequence[Suspicion], *, once_more: bool = True) -> None:
-        """Complaints that nobody could be blamed for: findings as they are. ``once_more``: a resumed campaign tries.
+        """Complaints that no one could be blamed for are findings. ``once_more``: a resumed campaign tries again.
 
-        A late answer is none: on a busy machine even a clean target gives one.
+        A late answer is no finding: on a busy machine, even a clean target gives one.
         """
         self.unfinished |= once_more and bool(seen)
         for one in seen:
@@ -172,7 +174,7 @@ class Complaints:
             self._found(batch, key, Blame(Status.FLAKY if alone else Status.UNBLAMED, one, item))
 
     def _singles(self, check: Check) -> list[Suspicion]:
-        """Complaints about single inputs: of each kind the first that the target is not known for."""
+        """Complaints about single inputs: the first of each kind that the target is not known for."""
         by_top: dict[str, Suspicion] = {}
         for suspicion in check.suspicions:
             if suspicion.oracle in _OF_ONE_INPUT:
@@ -184,7 +186,7 @@ class Complaints:
         return list(by_top.values())
 
     def _of_a_whole(self, triage: Triage, batch: Batch, whole: Sequence[Suspicion]) -> None:
-        """The worst, which may explain the others, but not another line of the log: a known one would hide it."""
+        """Blame the worst, which may explain the others, but not another log line: a known one would hide it."""
         worst, *rest = whole
         explained = self._explained_with(batch, self._suspect(triage, batch, worst), worst)
         for seen in rest:
@@ -192,7 +194,7 @@ class Complaints:
                 explained |= self._explained_with(batch, self._suspect(triage, batch, seen), seen)
 
     def _explained_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
-        """The lines that the log holds besides, where the one input to blame was tried alone: they are its, too."""
+        """The other lines in the log of the single input to blame: they have the same cause."""
         if blame is None or blame.item is None or blame.status is Status.LOST:
             return set()
         others = [one for one in complaints(blame.log) if one.name != seen.name]
@@ -202,7 +204,7 @@ class Complaints:
         return {one.name for one in others}
 
     def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
-        """One complaint to its end; the blame, where one was sought and found."""
+        """Follow one complaint to its end; returns the blame, if one was sought and found."""
         blame = self._blamed(triage, batch, seen)
         self._open = [one for one in self._open if one is not seen]
         return blame
@@ -248,7 +250,7 @@ class Complaints:
         return blame
 
     def _known_of_mixed(self, key: tuple[str, ...], item: FuzzInput, seen: Suspicion) -> None:
-        """The same of the same place as before, which only shows behind the blame; its cell spoils no more."""
+        """The same as before in the same place, which shows only after the blame: its cell is stopped."""
         self.known[key] += 1
         self._tally.repeats += 1
         if seen.oracle in SPOILS:
@@ -256,12 +258,12 @@ class Complaints:
             self._tally.stop(cell, f"{seen.oracle} again: {seen.top}")
 
     def _leave_unconfirmed(self, seen: Suspicion) -> None:
-        """Count what was not repeated and is no finding."""
+        """Count what was not reproduced and is no finding."""
         self._tally.unconfirmed += 1
         self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
 
     def _smaller(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
-        """The blame with a smaller input; as it was found where there is no time for that. Raises TargetLost."""
+        """The blame with a smaller input, or unchanged if there is no time. Raises TargetLost."""
         triage.is_hurried = lambda: not self.deferred.is_due(blame.suspicion.oracle)
         try:
             return triage.smaller(blame)
@@ -273,7 +275,7 @@ class Complaints:
             raise
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
-        """A known cause, or what was blamed often enough, is counted where it comes again."""
+        """Count a known cause, or one that was blamed enough times, when it comes again."""
         self._tally.repeats += 1
         self.limit.again(seen, batch.place)
         place = "/".join(batch.place)
@@ -309,18 +311,18 @@ class Complaints:
 
 
 def _limit(batch: Batch, seen: Suspicion) -> int:
-    """How often the same is blamed in one place."""
+    """How many times the same complaint is blamed in one place."""
     one_place = bool(batch.spans) and (not batch.is_mixed or seen.oracle in _OF_ONE_INPUT)
     return 1 if one_place else _REPEATS
 
 
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
-    """What is blamed once, or a few times."""
+    """What identifies a complaint in a place."""
     if batch.is_mixed and seen.oracle in _OF_ONE_INPUT and seen.inputs:
         return seen.inputs[0].family, seen.inputs[0].state, str(seen.oracle), seen.name
     return (*batch.place, str(seen.oracle), seen.name)
 
 
 def _key_of(item: FuzzInput, seen: Suspicion) -> tuple[str, ...]:
-    """The same of one input of a batch of several places."""
+    """The key of the same complaint of one input of a mixed batch."""
     return item.id.family, item.state, str(seen.oracle), seen.name

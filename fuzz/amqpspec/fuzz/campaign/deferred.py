@@ -27,11 +27,10 @@ Key = tuple[str, ...]
 
 
 class Deferred:
-    """Suspicions by their cause as far as it is known, each with its batch.
+    """Suspicions with their batches, by cause as far as it is known.
 
-    ``budget_s`` is the time of this part, ``share`` how much of it blame may take early; with all of it nothing waits.
-
-    ``is_closing``: nothing more is sent, so that blame has all the time that is left.
+    ``budget_s`` is the time of this part; ``share`` is how much of it blame may take early: with all of it, nothing
+    waits. With ``is_closing``, nothing more is sent, and blame has all the time that is left.
     """
 
     def __init__(self, budget_s: float, share: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -50,11 +49,11 @@ class Deferred:
 
     @property
     def has_due(self) -> bool:
-        """Whether a suspicion waits whose blame may take time now."""
+        """Whether a suspicion waits that may be blamed now."""
         return any(self.is_due(seen.oracle) for _, seen in self)
 
     def is_due(self, oracle: Oracle) -> bool:
-        """Whether blame may take time now. A late answer, which a busy machine causes first, waits longest."""
+        """Whether blame may take time now. Late answers, which a busy machine causes first, wait longest."""
         passed_s = now_s() - self._begun_s
         if self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0:
             return True
@@ -64,7 +63,7 @@ class Deferred:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Counts the time of a blame."""
+        """Measure the time of a blame."""
         begun_s = self._since_s = now_s()
         try:
             yield
@@ -73,7 +72,7 @@ class Deferred:
             self._spent_s += now_s() - begun_s
 
     def put(self, batch: Batch, seen: Suspicion) -> bool:
-        """Keep a suspicion for later, each cause once; False where there is no room for more."""
+        """Keep a suspicion for later, each cause once; returns False if there is no room."""
         key = _key(batch, seen)
         if key not in self._waiting and len(self._waiting) >= _MOST:
             return False
@@ -84,13 +83,13 @@ class Deferred:
         return iter(list(self._waiting.values()))
 
     def take(self) -> tuple[Batch, Suspicion]:
-        """The one that has waited longest of those that are due."""
+        """The suspicion that has waited longest of those that may be blamed now."""
         return self._waiting.pop(
             next(key for key, (_, seen) in self._waiting.items() if self.is_due(seen.oracle))
         )
 
     def to_json(self) -> list[dict[str, Any]]:
-        """What ``saved`` takes."""
+        """The state, for ``saved``."""
         return [
             {
                 "batch": batch.names, "oracle": str(seen.oracle), "top": seen.top,
@@ -101,13 +100,13 @@ class Deferred:
 
 
 def _key(batch: Batch, seen: Suspicion) -> Key:
-    """The top of a log or of a deviation names a cause; that of other oracles is the same for all causes."""
+    """The top of a log line or a deviation names a cause; other oracles have the same top for all causes."""
     telling = seen.oracle in (Oracle.LOG, Oracle.CONFORMANCE)
     return (*(() if telling else batch.place), str(seen.oracle), seen.name)
 
 
 def _restored(one: Mapping[str, Any]) -> tuple[Batch, Suspicion]:
-    """Raises ValueError, KeyError, TypeError for what was not written by ``to_json`` of the same tables."""
+    """Raises ValueError, KeyError, TypeError for what ``to_json`` did not write with the same tables."""
     items = [resolve(InputId.parse(id)) for id in inputs_of(one["batch"])]
     inputs = tuple(map(InputId.parse, one["inputs"]))
     seen = Suspicion(Oracle(one["oracle"]), one["top"], one["detail"], inputs, one.get("cause", ""))

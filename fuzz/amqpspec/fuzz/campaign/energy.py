@@ -23,7 +23,7 @@ _LINE_CHARS, _MOST_LINES, _MOST_KINDS = 300, 2000, 4096
 
 
 class Energy:
-    """Weights of all origins, those of a corpus (``more``) among them, and the responses and log lines seen so far."""
+    """The weights of all origins, with those of a corpus (``more``), and the responses and log lines seen so far."""
 
     def __init__(
         self, dialect: str, saved: Mapping[str, object] | None = None, more: Iterable[Origin] = ()
@@ -35,34 +35,34 @@ class Energy:
             self._restore(saved)
 
     def learn(self, results: Iterable[InputResult]) -> list[InputResult]:
-        """Take results in; gives those whose response state was new."""
+        """Learn from results; returns those whose response state is new."""
         new = [result for result in results if _is_new(result.response_state, self.seen)]
         for result in new:
             self.reward(result.item)
         return new
 
     def learn_log(self, log: str) -> int:
-        """Take in what the log says; gives how many of its lines say something new."""
+        """Learn from the log; returns how many of its lines are new."""
         lines = {_VARIABLE.sub("#", line[:_LINE_CHARS]) for line in islice(log.splitlines(), _MOST_LINES)}
         return sum(len(self.lines) < _MOST_KINDS and _is_new(line, self.lines) for line in sorted(lines))
 
     def reward(self, item: FuzzInput) -> None:
-        """More of the origin of a random input."""
+        """Raise the weight of the origin of a random input."""
         origin = (item.id.role, item.state)
         if item.id.family == RANDOM and self.weights.get(origin):
             self.weights[origin] = min(_MOST, self.weights[origin] + _MORE)
 
     def add(self, origin: Origin) -> None:
-        """One more origin, which weighs as much as one that gave something new."""
+        """Add an origin, with the weight of one that showed something new."""
         self.weights.setdefault(origin, _FIRST + _MORE)
 
     def mute(self, origin: Origin) -> None:
-        """No more of an origin that only spoils the target; the last one stays."""
+        """Drop an origin that only ends the target; the last origin stays."""
         if origin in self.weights and sum(map(bool, self.weights.values())) > 1:
             self.weights[origin] = 0
 
     def to_json(self) -> dict[str, object]:
-        """What ``saved`` takes."""
+        """The state, for ``saved``."""
         changed = {"/".join(o): w for o, w in self.weights.items() if w != _FIRST}
         return {"weights": changed, "seen": sorted(self.seen), "lines": sorted(self.lines)}
 
@@ -79,7 +79,7 @@ class Energy:
 
 
 def _is_new(text: str, seen: set[str]) -> bool:
-    """Whether it was not seen before; now it was."""
+    """Whether it was not seen before; it counts as seen from now on."""
     name = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
     if name in seen:
         return False

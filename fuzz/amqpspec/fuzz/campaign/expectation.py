@@ -24,7 +24,7 @@ _USUAL_S = 0.05
 
 @dataclass(slots=True)
 class Shown:
-    """What a cell has shown: new things, and how long so many of its inputs took."""
+    """What a cell has shown: new things, inputs, and their time."""
 
     news: float = 0.0
     inputs: int = 0
@@ -33,19 +33,19 @@ class Shown:
 
 @dataclass(slots=True)
 class Expectation:
-    """What all cells have shown, by their keys."""
+    """What all cells have shown, by key."""
 
     shown: dict[str, Shown] = field(default_factory=dict)
 
     def learn(self, cell: str, news: float, inputs: int = 0, seconds_s: float = 0.0) -> None:
-        """Take in what inputs of a cell showed."""
+        """Learn what inputs of a cell showed."""
         known = self.shown.setdefault(cell, Shown())
         known.news += news
         known.inputs += inputs
         known.seconds_s += seconds_s
 
     def of(self, cell: str, sent: int) -> float:
-        """New things in a second, where ``sent`` inputs of the cell were sent (or are about to be)."""
+        """Expected new things per second if ``sent`` inputs of the cell were sent, or are about to be."""
         known = self.shown.get(cell, Shown())
         an_input = (known.news + _NEWS) / (sent + _INPUTS)
         return an_input * (known.inputs + _INPUTS) / (known.seconds_s + _INPUTS * _USUAL_S)

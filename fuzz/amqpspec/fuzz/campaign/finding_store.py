@@ -19,7 +19,7 @@ from amqpspec.record.journal import JournalError
 
 
 class FindingStore:
-    """``signatures`` are the folders of all findings; ``found`` are those since this part of the campaign began."""
+    """``signatures`` are the folders of all findings; ``found`` are the findings of this part of the campaign."""
 
     def __init__(
         self, out: Path, subject: Subject, journal: CampaignJournal, seconds_s: Callable[[], float],
@@ -31,28 +31,28 @@ class FindingStore:
         self._unblamed = {name: size for name in self.signatures if (size := self._size_of(name))}
 
     def _size_of(self, signature: str) -> int:
-        """How many inputs a finding suspects that nobody was blamed for; zero for any other finding."""
+        """How many inputs a finding without blame suspects; 0 for any other finding."""
         with suppress(FindingError):
             found = read_finding(self._out / "findings" / self.signatures[signature])
             return len(found.get("batch", ())) if found.get("status") == Status.UNBLAMED else 0
         return 0
 
     def improves(self, finding: Finding) -> bool:
-        """Whether it says more than the one of the same signature, of which nobody was blamed yet."""
+        """Whether it says more than the finding without blame of the same signature."""
         before = self._unblamed.get(finding.signature, 0)
         return before > 0 and (finding.status is not Status.UNBLAMED or len(finding.batch) < before)
 
     def made(
         self, signature: str, blame: Blame, place: tuple[str, str], suspects: tuple[str, ...]
     ) -> Finding:
-        """The finding of a blame in a family and a state."""
+        """Make the finding of a blame in a family and a state."""
         return Finding(
             signature, blame.status, blame.suspicion, self._subject.dialect, *place, blame.item, suspects,
             self._seconds_s(), cause_of(blame, *place), blame.asks,
         )  # fmt: skip
 
     def write(self, finding: Finding, blame: Blame) -> None:
-        """A finding goes to its folder; where there is no room for it, the error itself has to say what was found."""
+        """Write a finding to its folder; if there is no room for it, the error itself says what was found."""
         self.found.append(finding)
         try:
             place = write_finding(self._out, finding, blame, self._subject)

@@ -24,7 +24,7 @@ PROGRESS = "progress.json"
 
 
 class CampaignJournal:
-    """Appends to ``journal.jsonl`` of a campaign's folder; one write a line. Raises JournalError."""
+    """Appends to ``journal.jsonl`` of a campaign's folder, one write per line. Raises JournalError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class CampaignJournal:
             os.write(self._fd, b"\n")
 
     def line(self, kind: str, **data: Any) -> None:
-        """One line."""
+        """Append a line."""
         octets = json.dumps({"kind": kind, **data}, ensure_ascii=False, default=str).encode() + b"\n"
         try:
             written = os.write(self._fd, octets)
@@ -49,7 +49,7 @@ class CampaignJournal:
             raise JournalError(f"cannot write {self._path}: {written} of {len(octets)} octets, no space left")
 
     def write_checkpoint(self, progress: Mapping[str, Any]) -> None:
-        """Where the campaign stands now."""
+        """Replace the checkpoint."""
         path = self.folder / PROGRESS
         partial = self.folder / f".{PROGRESS}"
         try:
@@ -73,7 +73,7 @@ def _ends_whole(path: Path) -> bool:
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
-    """Where a campaign stands; raises JournalError where there is none."""
+    """Read the checkpoint; raises JournalError if there is none."""
     try:
         data: dict[str, Any] = parse_json((folder / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -82,7 +82,7 @@ def read_progress(folder: Path) -> dict[str, Any]:
 
 
 def findings_in(folder: Path) -> dict[str, str]:
-    """The findings that a campaign has written down, folders by signature; what was under way in a kill is none."""
+    """The folders of the findings that a campaign has recorded, by signature, without one that a kill interrupted."""
     found = {}
     for path in sorted((folder / "findings").glob("*/finding.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):

@@ -23,12 +23,12 @@ MOST_ENTRIES, MOST_OF_A_STATE, MOST_OCTETS = 512, 64, 1 << 16
 
 
 class KeptInputs:
-    """Entries and the origins that they make: each alone, and together with the one of its state before it."""
+    """Entries and the origins that they make: each alone, and each with the previous one of its state."""
 
     def __init__(
         self, folder: Path, recorded: Mapping[str, bytes], saved: Iterable[Iterable[str]] = ()
     ) -> None:
-        """``recorded`` are entries from elsewhere, by their role; raises JournalError where a saved one is missing."""
+        """``recorded`` are entries from elsewhere, by their role; raises JournalError if a saved one is missing."""
         self.folder, self.octets = folder, dict(recorded)
         self.entries: list[Origin] = []
         self._last: dict[str, str] = {}
@@ -42,7 +42,7 @@ class KeptInputs:
             raise JournalError(str(error)) from error
 
     def keep(self, items: Iterable[FuzzInput]) -> Iterator[Origin]:
-        """Keep inputs, as far as there is room; gives the origins that are new. Raises JournalError."""
+        """Keep inputs as long as there is room; returns the new origins. Raises JournalError."""
         for item in items:
             octets = item.octets
             if not 0 < len(octets) <= MOST_OCTETS or not self._has_room(item.state):
@@ -69,5 +69,5 @@ class KeptInputs:
         return made
 
     def to_json(self) -> list[list[str]]:
-        """What ``saved`` takes."""
+        """The state, for ``saved``."""
         return [list(entry) for entry in self.entries]

@@ -29,9 +29,9 @@ _GROWTH_OCTETS = 8 << 20
 
 @dataclass(slots=True)
 class Lessons:
-    """Where what is learnt goes. ``news`` is asked once for each batch: how much code it covered that is new.
+    """Where lessons go. ``news`` is asked once per batch: how much new code it covered.
 
-    ``is_cautious``: what kills the target is sought in the order in which it was met, so that cells are not weighed.
+    ``is_cautious``: what kills the target is sought in its original order, so that cells get no weights.
     """
 
     energy: Energy
@@ -41,9 +41,9 @@ class Lessons:
     is_cautious: Callable[[], bool] = lambda: False
 
     def take(self, results: Sequence[InputResult], check: Check | None) -> None:
-        """Take in what came of a batch; inputs that spoilt the target are not kept. Raises JournalError.
+        """Learn from a batch; inputs that ended the target are not kept. Raises JournalError.
 
-        Without a ``check``, the results are late ones, and nothing is known of the target besides.
+        Without a ``check``, the results are late, and nothing else is known about the target.
         """
         new = self.energy.learn(results)
         spoilt = check is not None and any(s.oracle in SPOILS for s in check.suspicions)
@@ -63,7 +63,7 @@ class Lessons:
             self.energy.add(origin)
 
     def _weigh(self, results: Sequence[InputResult], new: Sequence[InputResult], of_all: float) -> None:
-        """What the cells showed; random inputs are of none."""
+        """What the cells showed; random inputs belong to none."""
         keys = {key for result in results if (key := _cell(result))}
         for result in results:
             if key := _cell(result):
@@ -76,11 +76,11 @@ class Lessons:
 
 
 def _cell(result: InputResult) -> str:
-    """The key of the cell that an input is of; empty for a random one."""
+    """The key of an input's cell; empty for a random input."""
     id = result.item.id
     return "" if id.family == RANDOM else f"{result.item.dialect}/{id.family}/{id.role}/{id.state}"
 
 
 def _spread(items: Sequence[FuzzInput]) -> list[FuzzInput]:
-    """A few at equal distances."""
+    """A few elements at equal distances."""
     return list(items[:: max(1, -(-len(items) // _OF_A_BATCH))])

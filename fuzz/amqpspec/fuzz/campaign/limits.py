@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 
 class BlameLimit:
-    """Each cause is blamed a few times in a campaign; what comes again later is counted with its family and state."""
+    """Each cause is blamed a few times in a campaign; later occurrences are counted by family and state."""
 
     def __init__(
         self, saved: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S
@@ -34,33 +34,33 @@ class BlameLimit:
             self._again.update(_from_rows(saved["again"]))
 
     def allows(self, seen: Suspicion) -> bool:
-        """Whether this is to be blamed once more."""
+        """Whether this may be blamed once more."""
         key = _key(seen)
         if not _is_telling(seen):
             return True
         return self._count[key] < self._blames and self._seconds_s.get(key, 0.0) < self._blame_s
 
     def is_new(self, seen: Suspicion) -> bool:
-        """Whether nobody was blamed for this cause yet, as far as it is named."""
+        """Whether no one was blamed for this cause yet, as far as it is named."""
         return not _is_telling(seen) or not self._count[_key(seen)]
 
     def spent(self, seen: Suspicion, seconds_s: float) -> None:
-        """It was blamed, and that took so long."""
+        """It was blamed, and that took this long."""
         self._count[_key(seen)] += 1
         self._seconds_s[_key(seen)] = self._seconds_s.get(_key(seen), 0.0) + seconds_s
 
     def settled(self, seen: Suspicion) -> None:
-        """One input does it each time: what a log says and explains is not blamed again."""
+        """One input causes it each time: what a log explains is not blamed again."""
         if seen.oracle is Oracle.LOG or (seen.oracle in SPOILS and seen.cause):
             self._count[_key(seen)] = max(self._count[_key(seen)], self._blames)
 
     def again(self, seen: Suspicion, place: Iterable[str]) -> None:
-        """It came again, and was not blamed."""
+        """It occurred again and was not blamed."""
         self._again[(*_key(seen), *place)] += 1
 
     @property
     def repeats(self) -> dict[str, dict[str, int]]:
-        """By cause, in which families and states it came again unblamed, and how often."""
+        """By cause: in which families and states it occurred again without blame, and how many times."""
         found: dict[str, dict[str, int]] = {}
         for (oracle, top, *place), count in self._again.items():
             found.setdefault(f"{oracle}: {top}", {})["/".join(filter(None, place))] = count
@@ -79,7 +79,7 @@ def _key(seen: Suspicion) -> Key:
 
 
 def _is_telling(seen: Suspicion) -> bool:
-    """Whether its name is that of a cause; that of a crash is with what the log says, of a hang with its function."""
+    """Whether its name is that of a cause: with a crash, what the log says; with a hang, its function."""
     said = seen.oracle is Oracle.CRASH and "; " in seen.top
     return said or seen.oracle in _TELLING or seen.cause.startswith(ENDLESS)
 

@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class TimedResult:
-    """A result, when it was there (microseconds, UTC), who had it, and how often its input was sent by then."""
+    """A result with its time (microseconds, UTC), its worker, and how many times its input had been sent."""
 
     result: InputResult
     at_us: int
@@ -44,7 +44,7 @@ class TimedResult:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the oracles made of an input; ``crash`` is the signature of the finding that it belongs to."""
+    """What the oracles said of an input; ``crash`` is the signature of its finding."""
 
     verdict: Verdict = Verdict.PASS
     crash: str = ""
@@ -55,7 +55,7 @@ class Judgement:
 def observations(
     source: Source, seen: Sequence[TimedResult], judged: Iterable[Judgement]
 ) -> list[dict[str, Any]]:
-    """One row for each input that was sent."""
+    """Yield one row for each input that was sent."""
     pairs = zip(seen, judged, strict=True)
     return [observation(source, one, how) for one, how in pairs if one.result.end is not End.REFUSED]
 
@@ -79,19 +79,19 @@ def observation(source: Source, seen: TimedResult, judged: Judgement) -> dict[st
 
 
 def _verdict(result: InputResult, judged: Judgement) -> Verdict:
-    """What an oracle said of it; else, an input that did not get into its state was blocked, and nothing is claimed."""
+    """What an oracle said of it; otherwise, an input that missed its state was blocked, and nothing is claimed."""
     if judged.verdict is Verdict.PASS and not result.reached:
         return Verdict.BLOCKED
     return judged.verdict
 
 
 def _detail(result: InputResult) -> str | None:
-    """How the conversation went on, where it did."""
+    """How the conversation continued, if it did."""
     return json.dumps({"obedience": str(result.obedience)}) if result.obedience else None
 
 
 def _production(family: str, role: str) -> str:
-    """A production by its name in the grammar; of a family, what it bends."""
+    """The name of a production in the grammar; for a family, what it changes."""
     return role.replace("@", "/") if family == RANDOM else f"{family}/{role}"
 
 

@@ -23,12 +23,12 @@ BLAME_SHARE = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class CampaignOrder:
-    """What is wanted. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1.
+    """The order for a campaign. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1.
 
-    ``batch`` is how many inputs go together at least, where there are so many; ``corpus`` holds recorded octets by
-    their role, and ``origins`` says in which states they are bent; ``notify`` is told after each batch. ``blame_share``
-    is how much of the time blame may take before the budget nears its end; with 0 it waits until then. ``coverage``
-    says what code the target has run; ``cell_by_cell`` is the order that others are measured against, random inputs
+    ``batch`` is the smallest size of a batch, if there are enough inputs; ``corpus`` holds recorded octets by role,
+    and ``origins`` says in which states they are mutated; ``notify`` is called after each batch. ``blame_share`` is
+    the share of the time that blame may take before the budget nears its end; with 0, blame waits until then.
+    ``coverage`` says what code the target has run. ``cell_by_cell`` is the order for comparisons, with random inputs
     last.
     """
 
@@ -53,7 +53,7 @@ class CampaignOrder:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What a resumed campaign has to have in common with its beginning."""
+        """What a resumed campaign must have in common with its beginning."""
         return {
             "dialect": self.subject.dialect, "grammar": grammar_hash(self.subject.dialect), "seed": self.seed,
             "shard": list(self.shard), "cells": list(self.patterns), "target": self.subject.name,

@@ -17,7 +17,7 @@ _LONGEST_S = 10.0
 
 
 class Pace:
-    """Sizes of batches. ``usual_cpu_s`` says what so many harmless inputs are allowed."""
+    """The size of the next batch. ``usual_cpu_s`` says how much CPU time a number of harmless inputs is allowed."""
 
     def __init__(self, least: int, usual_cpu_s: Callable[[int], float], most: int = MOST) -> None:
         self.least, self.most = least, max(least, most)
@@ -27,19 +27,19 @@ class Pace:
 
     @property
     def size(self) -> int:
-        """How many inputs go together next."""
+        """How many inputs are sent together next."""
         size = min(self._size, self._fits)
         while size > self.least and self._usual_cpu_s(size) > _HIDDEN_CPU_S:
             size //= 2
         return max(self.least, size)
 
     def clean(self, inputs: int, took_s: float) -> None:
-        """A batch that nobody complained of; only one of full size says that more would do."""
+        """A batch without complaints; only one of full size shows that a larger one would do."""
         if inputs >= self.least:
             self._fits = int(inputs * _LONGEST_S / took_s) if took_s > 0 else self.most
         if inputs >= self._size // 2:
             self._size = min(self.most, 2 * self._size)
 
     def complained(self) -> None:
-        """Somebody complained of the last batch as a whole."""
+        """An oracle complained about the last batch as a whole."""
         self._size = self.least

@@ -17,7 +17,7 @@ from amqpspec.fuzz.triage.findings import Finding
 
 @dataclass(slots=True)
 class Progress:
-    """``findings`` are those since this part of the campaign began; ``check`` is what the oracles said last."""
+    """``findings`` are those of this part of the campaign; ``check`` is what the oracles said last."""
 
     subject: Subject
     cells: tuple[Cell, ...]

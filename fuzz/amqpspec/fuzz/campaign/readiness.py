@@ -18,7 +18,7 @@ _GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no an
 
 
 class Readiness:
-    """Looks at a target before each batch; ``note`` says what is gone on without."""
+    """Looks at the target before each batch; ``note`` says what the oracles do without."""
 
     def __init__(self, target: TargetAccess, complaints: Complaints, journal: CampaignJournal) -> None:
         self._subject, self._monitor, self._triage = target.subject, target.monitor, target.triage
@@ -26,9 +26,9 @@ class Readiness:
         self.note = ""
 
     def ensure(self, last: Batch | None) -> None:
-        """A target that has gone since the last batch was asked about is a complaint of that one.
+        """If the target went away after the last batch was checked, that batch is to blame.
 
-        One on its way out may greet once more, and be gone when canaries are placed. Raises TargetLost.
+        A dying target may answer one more greeting and be gone when canaries are placed. Raises TargetLost.
         """
         reason = self._unready()
         if reason is not None and self._subject.awake(self._monitor.hang_s):
@@ -43,7 +43,7 @@ class Readiness:
             raise TargetLost(f"{self._subject.name}: {reason}")
 
     def _unready(self) -> Unanswered | None:
-        """Why the target cannot be measured now, if it cannot."""
+        """Why the target cannot be measured now; None if it can."""
         try:
             self._monitor.before()
         except Unanswered as unanswered:

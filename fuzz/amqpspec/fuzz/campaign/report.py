@@ -25,15 +25,15 @@ _OF_THE_MANIFEST = ("url", "product", "version", "suite_version", "workers")
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
-    """Write ``summary.json`` and ``summary.md`` into a campaign's folder."""
+    """Write ``summary.json`` and ``summary.md`` into the folder of a campaign."""
     (folder / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "summary.md").write_text("\n".join(markdown(summary)) + "\n", "utf-8")
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
-    """The summary of a campaign; as far as it came, where it went on since it wrote one. Raises JournalError.
+    """The summary of a campaign, updated if the campaign continued after it was written. Raises JournalError.
 
-    What an older version did not write down, how each cell stands, is taken from where the campaign stands.
+    What an older version did not record, the state of each cell, comes from the checkpoint.
     """
     written = _read_summary(folder)
     if written is not None and not (folder / PROGRESS).exists():
@@ -85,7 +85,7 @@ def _from_checkpoint(
 
 
 def by_cause(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The causes of findings as ``finding.json`` has them; one that an older version wrote is alone."""
+    """The causes of findings as in ``finding.json``; one that an older version wrote is a cause of its own."""
     found: dict[str, dict[str, Any]] = {}
     for one in findings:
         id = one.get("cause") or one["signature"]
@@ -96,7 +96,7 @@ def by_cause(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def one_line(summary: Mapping[str, Any]) -> str:
-    """The campaign in one line."""
+    """The campaign on one line."""
     done = summary["covered"] + summary["not_reachable"] + summary["stopped"]
     findings, causes = len(summary["findings"]), len(by_cause(summary["findings"]))
     of = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < findings else ""
@@ -132,7 +132,7 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def what(found: Mapping[str, Any]) -> str:
-    """A finding on one line: of a log the top of the error, for its lines say little one behind the other."""
+    """A finding on one line: for a log, the top of the error."""
     said = found["top"] if found["oracle"] == "log" else found["detail"]
     return " ".join(str(said).split())[:_WHAT_CHARS]
 
@@ -159,7 +159,7 @@ def _cell(text: str) -> str:
 
 
 def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What was blamed often enough before it came again, and where it did."""
+    """What was blamed enough times before it occurred again, and where it did."""
     found = summary.get("unblamed", {})
     if found:
         yield from ("", "| occurred again, no longer blamed | where |", "|---|---|")

@@ -27,7 +27,7 @@ def later_rounds(inputs: int, few: int) -> Iterator[range]:
 
 
 def later_numbers(inputs: int, few: int, offset: int) -> range:
-    """The rest of the round in which the later number at ``offset`` is; empty behind the last one."""
+    """The rest of the round that contains the later number at ``offset``; empty after the last one."""
     for numbers in later_rounds(inputs, few):
         if offset < len(numbers):
             return numbers[offset:]

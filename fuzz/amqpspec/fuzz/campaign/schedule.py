@@ -40,7 +40,7 @@ _EMPTY_ROUNDS = 64
 class Position:
     """Where the next batch begins: a number in a leg over a cell, and a counter of random inputs.
 
-    ``later`` says how many inputs of each cell were sent behind its leg.
+    ``later`` says how many inputs of each cell were sent after its leg.
     """
 
     cell: int = 0
@@ -55,7 +55,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """The part of a cell that has a fixed turn: these numbers of it."""
+    """The part of a cell that has a fixed turn: these numbers."""
 
     cell: Cell
     numbers: range
@@ -68,7 +68,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Inputs of one cell, a step apart; ``ends`` says that the cell has no more."""
+    """Inputs of one cell at equal distances; ``ends`` says that the cell has no more."""
 
     cell: Cell
     numbers: range
@@ -77,7 +77,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Inputs that go together: of one cell or of several, or random. ``after`` is where the next begins."""
+    """Inputs that are sent together: of one cell, of several cells, or random. ``after`` is where the next batch
+    begins.
+    """
 
     items: Sequence[FuzzInput]
     after: Position
@@ -86,12 +88,12 @@ class Batch:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells that it has inputs of; none when it is random."""
+        """The cells of its inputs; none if it is random."""
         return tuple(span.cell for span in self.spans)
 
     @property
     def place(self) -> tuple[str, str]:
-        """Family and state, as far as all have them in common."""
+        """Family and state, as far as all inputs have them in common."""
         if not self.spans:
             return RANDOM, ""
         family, state = ({getattr(span.cell, name) for span in self.spans} for name in ("family", "state"))
@@ -99,12 +101,12 @@ class Batch:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether it has inputs of several families or states."""
+        """Whether its inputs are of several families or states."""
         return bool(self.spans) and (SEVERAL in self.place or "" in self.place)
 
     @property
     def names(self) -> dict[str, Any]:
-        """What names every input, for a journal; ``amqpspec.fuzz.campaign.journal.inputs_of`` reads it."""
+        """Names of all inputs, for a journal; ``amqpspec.fuzz.campaign.journal.inputs_of`` reads them."""
         if not self.spans:
             return {"ids": [str(item.id) for item in self.items]}
         spans = [span for span in self.spans if span.numbers]
@@ -125,9 +127,11 @@ class Batch:
 
 @dataclass(slots=True)
 class Schedule:
-    """Batches from a position on. ``size`` says how large the next one is; ``stopped`` which cells are left out.
+    """Batches from a position on. ``size`` returns the size of the next one; ``stopped`` says which cells are left
+    out.
 
-    ``avoided`` are ids of single inputs that are left out. ``mixes`` says whether a batch may join families and states.
+    ``avoided`` are ids of single inputs that are left out. ``mixes`` says whether a batch may join families and
+    states.
     """
 
     dialect: str
@@ -146,17 +150,17 @@ class Schedule:
 
     @property
     def is_behind_cells(self) -> bool:
-        """Whether every input of the cells has had its turn."""
+        """Whether every input of the cells has been sent."""
         return self.position.cell >= len(self.legs) and not self._open(self.position.later)
 
     def next(self, *, random: bool = False) -> Batch | None:
-        """The batch at the position, or None where there is nothing left; a ``random`` one comes out of its turn."""
+        """The batch at the position, or None if nothing is left; a ``random`` one does not move the position."""
         if not self.is_behind_cells and not (random and self.mutate):
             return self._of_cells()
         return self._at_random() if self.mutate else None
 
     def _of_cells(self) -> Batch:
-        """Inputs of cells from here on, together not too many."""
+        """Inputs of the next cells, up to the size of a batch."""
         room, mixes, position = self.size(), self.mixes(), self.position
         spans: list[Span] = []
         place: tuple[str, str] | None = None
@@ -172,14 +176,16 @@ class Schedule:
         return not self.avoided or str(item.id) not in self.avoided
 
     def _turn(self, position: Position, place: tuple[str, str] | None) -> Leg | None:
-        """The cell that comes next, of a place where only that one is wanted."""
+        """The next cell; of one place, if only that is wanted."""
         if position.cell < len(self.legs):
             leg = self.legs[position.cell]
             return leg if place in (None, _place(leg.cell)) else None
         return self._best(position.later, place)
 
     def _best(self, later: Mapping[str, int], place: tuple[str, str] | None) -> Leg | None:
-        """A cell in the midst of a chunk; else the one that is expected to show most, or that had least, in turns."""
+        """A cell in the middle of a chunk; otherwise, in turns, the cell with the best expectation or with the fewest
+        inputs.
+        """
         legs = [leg for leg in self._open(later) if place in (None, _place(leg.cell))]
         if not legs:
             return None
@@ -195,7 +201,7 @@ class Schedule:
         )[0]
 
     def _open(self, later: Mapping[str, int]) -> list[Leg]:
-        """Those of which something is left for later."""
+        """The legs of which something is left for later."""
         return [
             leg for leg in self.legs if later.get(leg.cell.key, 0) < leg.later and not self.stopped(leg.cell)
         ]
@@ -205,7 +211,7 @@ class Schedule:
         return CHUNK * self.shard[1]
 
     def _span(self, leg: Leg, position: Position, room: int) -> tuple[Span, Position]:
-        """What comes of a cell now, and where it goes on."""
+        """The next inputs of a cell, and the position after them."""
         if position.cell >= len(self.legs):
             return self._later_span(leg, position, room)
         if self.stopped(leg.cell):
@@ -227,7 +233,7 @@ class Schedule:
         return Span(leg.cell, self._ours(numbers, first), ends=stop >= leg.later), after
 
     def _ours(self, numbers: range, first: int) -> range:
-        """Those of this shard, where the first number has this place among all."""
+        """The numbers of this shard; the first number has this place among all."""
         index, shards = self.shard
         return numbers[(index - 1 - first) % shards :: shards]
 
@@ -248,19 +254,19 @@ class Schedule:
 
 
 def legs(cells: Sequence[Cell], early: Collection[str] = (), shards: int = 1) -> tuple[Leg, ...]:
-    """The beginning of the way: a few inputs of each cell, families taking turns, ``early`` states first."""
+    """The first part of the order: a few inputs of each cell, families in turns, ``early`` states first."""
     return tuple(
         Leg(cell, first_round(cell.inputs, FEW * shards)) for cell in _in_turns(cells, frozenset(early))
     )
 
 
 def cell_by_cell(cells: Sequence[Cell]) -> tuple[Leg, ...]:
-    """Each cell as a whole, one behind the other: the order beside which others are measured."""
+    """Each cell as a whole, one after the other: the order for comparisons."""
     return tuple(Leg(cell, range(cell.inputs)) for cell in cells)
 
 
 def _in_turns(cells: Sequence[Cell], early: frozenset[str]) -> list[Cell]:
-    """Cells of one family and state stay together; of these the first of every family come before any second."""
+    """Cells of one family and state stay together; the first such group of every family comes before any second one."""
     places = list(dict.fromkeys(map(_place, cells)))
     turns: Counter[tuple[bool, str]] = Counter()
     rank: dict[tuple[str, str], tuple[bool, int]] = {}
@@ -273,7 +279,7 @@ def _in_turns(cells: Sequence[Cell], early: frozenset[str]) -> list[Cell]:
 
 
 def states_before_login(dialect: str) -> tuple[str, ...]:
-    """The states into which everybody gets: those before the one that a sentinel goes to."""
+    """The states before login: those before the one that a sentinel enters."""
     known = list(states(dialect))
     return tuple(known[: known.index(executor_part(dialect).sentinel_state)])
 
@@ -283,7 +289,7 @@ def _place(cell: Cell) -> tuple[str, str]:
 
 
 def chosen_cells(dialect: str, patterns: Sequence[str]) -> tuple[Cell, ...]:
-    """The cells that any of the globs fits, with the dialect before them or without; all where there are none."""
+    """The cells that match any of the globs, with or without the dialect; all cells if there are no globs."""
     return tuple(
         cell
         for cell in cells(dialect)

@@ -33,7 +33,7 @@ class Sender:
 
     @property
     def undecided(self) -> list[FuzzInput]:
-        """Inputs that have no result for a fault of ours."""
+        """Inputs that have no result because of a fault of ours."""
         return self._workers.undecided
 
     @property
@@ -42,7 +42,7 @@ class Sender:
         return self._workers.waiting
 
     def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[TimedResult], Check]:
-        """What came of inputs by now, and what the oracles say of all of them."""
+        """The results so far, and what the oracles say about all of them."""
         ours, seen, before = {item.id for item in items}, list[TimedResult](), len(self.belated)
         try:
             for one in self._heard(self._workers.run(items), attempt):
@@ -54,22 +54,22 @@ class Sender:
         return seen, check
 
     def finish(self) -> None:
-        """Wait for all results: nothing is left open while a target is tried again, or restarted."""
+        """Wait for all results: nothing is left open while a target is retried or restarted."""
         found = list(self._heard(self._workers.finish(), 1))
         self._count(found, None)
         self.belated += found
 
     def judged(self, belated: Sequence[TimedResult]) -> Check:
-        """What oracles say of results that came late."""
+        """What the oracles say about late results."""
         return self._monitor.belated([one.result for one in belated])
 
     def _heard(self, results: Iterator[InputResult], attempt: int) -> Iterator[TimedResult]:
-        """Results with their time. A budget that ends in their midst ends them: what came until then is judged."""
+        """Results with their time. If the budget ends, they end, too: what came until then is judged."""
         for result in takewhile(lambda result: not self._clock.is_late, results):
             yield TimedResult(result, utc_us(), self._workers.worker, attempt)
 
     def _note_deaths(self) -> None:
-        """Workers that died are written down, whatever becomes of their inputs."""
+        """Record workers that died, whatever becomes of their inputs."""
         for death in self._workers.deaths:
             self._tally.workers_lost += 1
             self._journal.line(

@@ -17,7 +17,7 @@ _MOST_REACTIONS = 1000
 
 @dataclass(slots=True)
 class Tally:
-    """``cells`` says of each cell that was begun how it stands; all others are open."""
+    """``cells`` holds the state of each cell that was begun; all others are open."""
 
     inputs: int = 0
     reached: int = 0
@@ -34,13 +34,13 @@ class Tally:
     cells: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def react(self, reactions: Iterable[str]) -> None:
-        """Count reactions; beyond so many kinds, which a hostile target makes up, as others."""
+        """Count reactions; beyond a number of kinds, which a hostile target could invent, as others."""
         for reaction in reactions:
             known = reaction in self.reactions or len(self.reactions) < _MOST_REACTIONS
             self.reactions[reaction if known else "other reactions"] += 1
 
     def stop(self, cell: str, why: str) -> None:
-        """A cell of which no more is sent."""
+        """Send no more of a cell."""
         self.cells[cell] = (STOPPED, why)
 
     def is_stopped(self, cell: str) -> bool:
@@ -48,11 +48,11 @@ class Tally:
         return self.cells.get(cell, ("",))[0] == STOPPED
 
     def miss(self, cell: str, why: str) -> None:
-        """A cell whose state was not reached."""
+        """The state of a cell was not reached."""
         self.cells[cell] = (UNREACHABLE, why)
 
     def reach(self, cell: str) -> None:
-        """A cell whose state can be reached after all, where it was held not to be."""
+        """The state of a cell can be reached after all."""
         if self.cells.get(cell, ("",))[0] == UNREACHABLE:
             del self.cells[cell]
 
@@ -68,7 +68,7 @@ class Tally:
         }  # fmt: skip
 
     def figures(self, cells_planned: int) -> dict[str, Any]:
-        """For a summary; the counts of cells add up to those planned."""
+        """The figures of a summary; the counts of cells add up to those planned."""
         by_state = Counter(state for state, _ in self.cells.values())
         return {
             "inputs": self.inputs, "random": self.random, "reached": self.reached,
@@ -82,13 +82,13 @@ class Tally:
         }  # fmt: skip
 
     def states(self, planned: Iterable[tuple[str, int | None]], ended: str) -> dict[str, list[Any]]:
-        """Every planned cell: how it stands, why, and how many inputs it has where that was counted."""
+        """Every planned cell: its state, the reason, and its number of inputs if it was counted."""
         rest = (OPEN, f"not finished: {ended or 'the campaign was not completed'}")
         return {key: [*self.cells.get(key, rest), inputs] for key, inputs in planned}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
-        """What ``to_json`` gave."""
+        """What ``to_json`` wrote."""
         plain = (
             "inputs", "reached", "random", "seconds_s", "random_s", "trials", "unconfirmed", "repeats", "workers_lost",
             "undecided",

@@ -21,7 +21,7 @@ from amqpspec.fuzz.triage.triage import Triage
 
 
 class Restart:
-    """The restart hook of a target; why it failed is kept, for whoever asks for it only learns that it did."""
+    """The restart hook of a target. The reason of a failure is kept, because callers only learn that it failed."""
 
     def __init__(self, hook: Callable[[], None], journal: CampaignJournal, clock: BudgetClock) -> None:
         self._hook, self._journal, self._clock = hook, journal, clock
@@ -40,7 +40,7 @@ class Restart:
 
 
 class TargetAccess:
-    """``announced`` are product and version, known once ``open`` was called; so are ``triage`` and ``workers``."""
+    """``announced`` holds product and version after ``open``, which also sets ``triage`` and ``workers``."""
 
     triage: Triage
     workers: WorkerPool
@@ -53,7 +53,7 @@ class TargetAccess:
         self.announced = "", ""
 
     def open(self, stack: ExitStack, workers: int, trials: int) -> None:
-        """Measure the target and start so many workers; ``stack`` closes all of it. Raises Unanswered."""
+        """Measure the target and start workers; ``stack`` closes everything. Raises Unanswered."""
         subject = self.subject
         tempo = Tempo.of(self._round_trip_s(), subject.patience, subject.hang_s)
         self.announced = announced(subject)
@@ -65,7 +65,7 @@ class TargetAccess:
         stack.callback(self.monitor.close)
 
     def _round_trip_s(self) -> float:
-        """Of a target that does not answer to begin with, after a restart, where it can have one. Raises Unanswered."""
+        """The round trip; a target that does not answer at first is restarted if possible. Raises Unanswered."""
         try:
             return self.subject.round_trip_s()
         except Unanswered:

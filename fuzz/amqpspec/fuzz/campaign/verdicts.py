@@ -21,9 +21,9 @@ _OF_ONE_INPUT = (Oracle.CONFORMANCE, Oracle.OBEDIENCE)
 
 @dataclass(slots=True)
 class InputVerdicts:
-    """``findings`` are folders by signature, ``known`` the requirements that the target is known to break.
+    """``findings`` are folders by signature, ``known`` the requirements that the target is known to violate.
 
-    ``blamed`` are signature and folder of the inputs that triage has found guilty in the batch at hand.
+    ``blamed`` holds signature and folder of the inputs of the current batch that triage has found guilty.
     """
 
     findings: Mapping[str, str]
@@ -31,7 +31,7 @@ class InputVerdicts:
     blamed: dict[InputId, tuple[str, str]] = field(default_factory=dict)
 
     def of(self, check: Check, results: Sequence[InputResult]) -> Iterator[Judgement]:
-        """One for each result. Beside a crash or a hang, single answers are not judged."""
+        """One verdict for each result. After a crash or a hang, single answers are not judged."""
         spoilt = any(s.oracle in SPOILS for s in check.suspicions)
         complaints = {
             id: s for s in reversed(check.suspicions) if s.oracle in _OF_ONE_INPUT for id in s.inputs
@@ -40,7 +40,7 @@ class InputVerdicts:
             yield self._one(result, complaints.get(result.item.id), spoilt)
 
     def _one(self, result: InputResult, complaint: Suspicion | None, spoilt: bool) -> Judgement:
-        """What was complained of and could not be repeated is not decided."""
+        """A complaint that could not be reproduced is not decided."""
         id = result.item.id
         if id in self.blamed:
             return Judgement(Verdict.FAIL, *self.blamed[id], "unexpected")

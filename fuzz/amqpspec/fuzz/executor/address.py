@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the target listens; ``tls`` are the settings of a TLS stream, those of its URL, ``path`` a WebSocket's."""
+    """Where the target listens. ``tls`` holds the settings of a TLS stream, ``path`` the path of a WebSocket."""
 
     host: str
     port: int
@@ -27,18 +27,18 @@ class Address:
 
     @classmethod
     def of(cls, url: AmqpUrl) -> Self:
-        """That of a URL."""
+        """The address in a URL."""
         return cls(url.host, url.port, Tls.of(url), url.path)
 
     @property
     def endpoint(self) -> Endpoint:
-        """The same for a stream of the runner's kind. Raises ConfigError for files that cannot be used."""
+        """The endpoint for a stream of the runner. Raises ConfigError for files that cannot be used."""
         if self.tls is None:
             return Endpoint(self.host, self.port, websocket=self.path)
         return Endpoint(self.host, self.port, self.tls.context, self.tls.server_name(self.host), self.path)
 
     def pipe(self) -> Pipe | WebPipe | None:
-        """What octets go through on a new connection; None where they go as they are."""
+        """What transforms octets on a new connection; None if they are sent as they are."""
         below = Pipe(self.tls, self.host) if self.tls else None
         if not self.path:
             return below

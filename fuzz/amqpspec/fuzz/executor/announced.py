@@ -16,7 +16,7 @@ _TIMEOUT_S = 10.0
 
 
 def announced(subject: Subject) -> tuple[str, str]:
-    """Product and version; empty where the target does not say."""
+    """Product and version that the target announces; empty if it announces none."""
     part = executor_part(subject.dialect)
     if not part.announced_in:
         return "", ""

@@ -19,7 +19,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Stream:
-    """One connection after the other to the same address; ``sent`` is what was sent on the one that is open."""
+    """Connects to the same address again and again; ``sent`` is what was sent on the connection that is open."""
 
     def __init__(self, address: Address, dialect: str, way_s: float) -> None:
         self.address, self.dialect, self.way_s = address, dialect, way_s
@@ -34,13 +34,13 @@ class Stream:
 
     @property
     def info(self) -> str:
-        """Where it goes."""
+        """The address, for messages."""
         return f"{self.address.host}:{self.address.port}"
 
     # --- what boofuzz calls
 
     def open(self) -> None:
-        """Connect; raises boofuzz' error where nobody listens."""
+        """Connect; raises boofuzz' error if no one listens."""
         from boofuzz.exception import BoofuzzTargetConnectionFailedError
 
         self.close()
@@ -54,13 +54,13 @@ class Stream:
         self._on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def close(self) -> None:
-        """Hang up with a reset, so that no port is spent."""
+        """Close with a reset, so that no port stays in use."""
         if self._on is not None:
             self._on.close()
             self._on = None
 
     def send(self, data: bytes) -> int:
-        """Send all of it, as far as the target takes it."""
+        """Send all octets, as far as the target accepts them."""
         assert self._on is not None
         self.sent.append(data)
         self._on.settimeout(self.way_s)
@@ -74,7 +74,7 @@ class Stream:
         return len(data)
 
     def recv(self, max_bytes: int) -> bytes:
-        """What has come, or nothing where nothing comes in time or the stream has ended."""
+        """Octets that have arrived; none if nothing arrives in time or the stream has ended."""
         octets = self._read(now_s() + self.way_s)
         for _ in self._decode(octets):
             pass
@@ -83,7 +83,7 @@ class Stream:
     # --- what is asked behind an input
 
     def reaction(self, wait_s: float, settle_s: float, owed: bool) -> tuple[list[Heard], float | None]:
-        """What the target says now, until it refuses, the stream ends or nothing more comes; and the first latency."""
+        """What the target says until it refuses, the stream ends or nothing more arrives; and the first latency."""
         begun_s, life = now_s(), states_part(self.dialect).handshake.life
         until_s, latency_s, said = begun_s + wait_s, None, list[Heard]()
         while not any(one.refusal for one in said) and (octets := self._read(until_s)):

@@ -32,9 +32,9 @@ _GRACE_S = 2.0
 
 
 class Unanswered(Exception):
-    """The target did not go along: what was expected, what came.
+    """The target did not answer as expected; the text says what was expected and what arrived.
 
-    ``refused_connect``: not even a stream did; ``silent``: nothing came; ``refused``: it said no in so many words.
+    ``refused_connect``: there was no connection; ``silent``: nothing arrived; ``refused``: it refused explicitly.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Unanswered(Exception):
 
 
 class Client:
-    """Connects at once; raises Unanswered. Nothing is waited for beyond ``until_s``, whatever keeps coming."""
+    """Connects when it is made; raises Unanswered. No wait lasts beyond ``until_s``, whatever keeps arriving."""
 
     def __init__(
         self, address: Address, dialect: str, values: Values, timeout_s: float, until_s: float = inf
@@ -67,11 +67,11 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def enter(self, state: str) -> Heard | None:
-        """Go the way into a state; gives the last thing that was waited for."""
+        """Go through the steps into a state; returns the last answer that was waited for."""
         last = None
         for step in way(self.dialect, state, self.values.mechanism):
             self.send(octets_of_step(self.dialect, step, self.values))
@@ -89,7 +89,7 @@ class Client:
             raise Unanswered(f"the stream took no more octets: {error}") from error
 
     def wait(self, *names: str) -> Heard:
-        """The next thing of one of these names; others go to ``passed``, a refusal ends the waiting."""
+        """Return the next thing with one of these names; others go to ``passed``, and a refusal ends the wait."""
         until_s = time.monotonic() + self.timeout_s
         wanted = " or ".join(names)
         while True:
@@ -111,7 +111,7 @@ class Client:
             self.passed.append(said)
 
     def next(self, until_s: float) -> Heard | None:
-        """The next thing that the target says, or None when the clock passes ``until_s``."""
+        """Return the next thing that the target says, or None at ``until_s``."""
         until_s = min(until_s, self._until_s)
         while not self._heard:
             left_s = until_s - time.monotonic()
@@ -141,20 +141,20 @@ class Client:
 
     @property
     def _unoffered(self) -> str:
-        """That the login's mechanism was not among those offered, where this is so."""
+        """A remark if the mechanism of the login was not among those offered."""
         if not self.offered or self.values.mechanism in self.offered:
             return ""
         return f" (mechanism {self.values.mechanism}; offered: {', '.join(self.offered)})"
 
 
 class _Messages:
-    """A WebSocket with as much of a blocking socket's manner as is needed here."""
+    """A WebSocket with as much of the interface of a blocking socket as the client needs."""
 
     def __init__(self, stream: AnyStream) -> None:
         self._stream, self._timeout_s = stream, 0.0
 
     def settimeout(self, seconds_s: float) -> None:
-        """How long to wait from now on."""
+        """Set how long to wait from now on."""
         self._timeout_s = seconds_s
 
     def sendall(self, octets: bytes) -> None:
@@ -163,7 +163,9 @@ class _Messages:
             raise OSError("the stream does not accept them")
 
     def recv(self, most: int) -> bytes:
-        """What came, whatever ``most`` says, or the end; raises TimeoutError, and OSError for a stream that broke."""
+        """Return what arrived, whatever ``most`` says, or nothing at the end of the stream. Raises TimeoutError, and
+        OSError for a broken stream.
+        """
         try:
             octets = self._stream.receive(time.monotonic() + self._timeout_s)
         except StreamEnded as ended:
@@ -177,12 +179,12 @@ class _Messages:
         return octets
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the stream."""
         self._stream.close()
 
 
 def _connected(address: Address, timeout_s: float) -> socket.socket | _Messages:
-    """A stream to the target, of TLS or WebSocket where it is to be. Raises Unanswered."""
+    """Open a stream to the target, over TLS or WebSocket if the address says so. Raises Unanswered."""
     if address.path:
         try:
             return _Messages(dial(address.endpoint, timeout_s))

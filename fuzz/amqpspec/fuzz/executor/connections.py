@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
+    """A socket with its conversation. The loop looks at it at ``due_s`` at the latest."""
 
     __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
 
@@ -34,7 +34,7 @@ class Connection:
 
 
 class InputQueue:
-    """Inputs that are still to come; those that are put back go first, each on a connection of its own."""
+    """The inputs that are left. Those put back go first, each on a connection of its own."""
 
     def __init__(self, inputs: Iterable[FuzzInput]) -> None:
         self._rest, self._back = iter(inputs), list[FuzzInput]()
@@ -42,15 +42,15 @@ class InputQueue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no input is left."""
         return self._next is None and not self._back
 
     def take(self) -> FuzzInput | None:
-        """The next one; None where there is none."""
+        """Return the next input, or None."""
         return self._back.pop() if self._back else self._fresh()
 
     def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
-        """The next one, where it can be said on a reusable connection."""
+        """Return the next input that can be sent on a reusable connection, or None."""
         item = None if self._back else self._fresh()
         if item is None or reusable.fits(item):
             return item
@@ -58,7 +58,7 @@ class InputQueue:
         return None
 
     def put_back(self, item: FuzzInput) -> None:
-        """Whatever became of it does not count."""
+        """Put an input back: what became of it does not count."""
         self._back.append(item)
 
     def _fresh(self) -> FuzzInput | None:

@@ -43,7 +43,7 @@ def _ends_all(refusal: Refusal) -> bool:
 
 
 class _Stage(Enum):
-    """How far a conversation is: on the way into the state, at the input, or beyond it."""
+    """How far a conversation has come: on the way into the state, at the input, or after it."""
 
     WAY = 0
     INPUT = 1
@@ -51,11 +51,11 @@ class _Stage(Enum):
 
 
 class Conversation:
-    """What goes out stands in ``out``; the driver takes it from there and says what came and when.
+    """A conversation without a socket: the driver sends what is in ``out``, and reports what arrives and when.
 
-    Behind an input that is not refused it goes on legally: where silence is all that can be expected, since the answer
-    that then comes shows that the input has been read; of the others one in so many, or all where ``thorough``.
-    With ``on``, its way is the one back on a connection that was left open behind another input.
+    After an input that was not refused, the conversation continues legally: always if only silence can be expected,
+    because the answer shows that the input was read; otherwise for one input in several, or for all with ``thorough``.
+    With ``on``, the way into the state starts on a connection that another input left open.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Conversation:
 
     @property
     def reusable(self) -> ReusableConnection | None:
-        """What the next input needs, where the target goes on behind this one and there is a way back."""
+        """What the next input needs; None if the target does not continue, or if there is no way back."""
         if self._follow_up is None or self._decode is None or self.out:
             return None
         medium = Medium(self._decode, self._silence, self._values)
@@ -113,37 +113,37 @@ class Conversation:
 
     @property
     def deadline_s(self) -> float:
-        """When the driver looks at the clock again at the latest."""
+        """The latest time at which the driver looks at the clock again."""
         return min(self._until_s, self._silence.due_s)
 
     @property
     def has_begun(self) -> bool:
-        """Whether the way into the state is behind it."""
+        """Whether the state has been reached."""
         return self._stage is not _Stage.WAY
 
     def only_waits(self, now_s: float) -> bool:
-        """Whether all has been said, and nothing came for a while: it is left to see whether silence lasts."""
+        """Whether everything was sent and nothing arrived for a while: only the end of the wait is missing."""
         return self.has_begun and not self.out and now_s - self._moved_s >= _QUIET_S
 
     def postponed(self, pause_s: float) -> None:
-        """Nobody listened for so long: it counts neither as the target's delay nor as our patience."""
+        """No one listened for this long: it counts neither as the target's delay nor as waiting time."""
         self._moved_s += pause_s
         self._until_s += pause_s
         if self._sent_s is not None:
             self._sent_s += pause_s
 
     def connected(self, now_s: float) -> None:
-        """The stream is there."""
+        """The stream is open."""
         self._go_on(now_s)
 
     def flushed(self, now_s: float) -> None:
-        """All of ``out`` has been taken."""
+        """All of ``out`` was sent."""
         if self._stage is _Stage.INPUT and self._sent_s is None:
             self._sent_s = self._moved_s = now_s
             self._until_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
 
     def heard(self, octets: bytes, now_s: float) -> None:
-        """Octets have come."""
+        """Octets have arrived."""
         self._received_octets += len(octets)
         self._moved_s = now_s
         if self.spoken is not None and self._received_octets <= _MOST_SPOKEN_OCTETS:
@@ -228,7 +228,7 @@ class Conversation:
                 self._go_on(now_s)
 
     def _go_on(self, now_s: float) -> None:
-        """Send steps up to one that has to be answered, or the input."""
+        """Send steps until one needs an answer, or until the input is sent."""
         while not self._waiting and self._next_step < len(self._steps):
             step = self._steps[self._next_step]
             self._next_step += 1
@@ -251,7 +251,7 @@ class Conversation:
         return self._traces
 
     def _live(self, now_s: float) -> None:
-        """A sign of life, where a whole frame may legally go out of itself."""
+        """Send a sign of life, if a whole frame may legally be sent now."""
         before, names = self.item.state, () if self._stage is _Stage.WAY else self._left.names
         ended = before in self._rules.mute or not self._rules.ends.isdisjoint(names)
         whole = self._stage is _Stage.WAY or (self._left.whole and self._sent_s is not None)
@@ -266,7 +266,7 @@ class Conversation:
             self._say(self._dialect.sign_of_life, now_s)
 
     def _is_due_to_silence(self, now_s: float, said: Heard | None = None) -> bool:
-        """Whether the connection ends since nothing more was said on it: that is no answer to the input."""
+        """Whether the target ends the connection because nothing more was sent: that is no answer to the input."""
         waited_s = 0.0 if self._sent_s is None else now_s - self._sent_s
         if waited_s < _AT_ONCE_S or (
             said is not None and said.refusal is not None and not _ends_all(said.refusal)
@@ -277,7 +277,7 @@ class Conversation:
         return 0 < self._dialect.settled_silence_s(self.item.octets) <= waited_s
 
     def _kept_silent(self) -> None:
-        """Nothing that counts came behind the input, or behind what was asked then."""
+        """Nothing that counts arrived after the input, or after the follow-up."""
         if self._follow_up is not None:
             self._follow_up.silent()
         self._finish(End.OPEN, True)
@@ -294,7 +294,7 @@ class Conversation:
 
     @property
     def _longest_s(self) -> float:
-        """How long a target may go on answering."""
+        """How long a target may continue to answer."""
         return max(self._tempo.refusal_s, self._tempo.quiet_s)
 
     def _note(self, said: Heard, now_s: float) -> None:
@@ -305,7 +305,7 @@ class Conversation:
             self._answered_s = now_s
 
     def _settled(self, now_s: float, sent_s: float) -> None:
-        """Nothing came for a while: look longer where something may yet come, go on, or leave it at that."""
+        """Nothing arrived for a while: wait longer if an answer may yet come, follow up, or finish."""
         if self._owed:
             self._finish(End.OPEN, True)
             return
@@ -319,7 +319,7 @@ class Conversation:
 
     @property
     def _is_asked(self) -> bool:
-        """Whether it goes on behind an answer: always where the target has no excuse not to obey."""
+        """Whether to follow up after an answer: always if the target has no excuse not to obey."""
         if self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0:
             return True
         return has_no_excuse(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
@@ -327,7 +327,7 @@ class Conversation:
     # --- beyond it
 
     def _ask(self, now_s: float, refused: Heard | None = None) -> bool:
-        """Go on legally, where that is possible."""
+        """Continue legally, if that is possible."""
         follow_up = FollowUp(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
         octets = follow_up.begin(self._values) if follow_up.possible else b""
         if not octets:
@@ -365,7 +365,7 @@ class Conversation:
         self._until_s = now_s + self._ask_s
 
     def _is_astray(self, said: Heard) -> bool:
-        """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
+        """Whether an answer arrived on a channel that neither the way nor a readable input has used."""
         if not self._dialect.answers_where_asked or (
             self._follow_up is not None and self._stage is _Stage.FOLLOW_UP
         ):

@@ -13,7 +13,7 @@ from amqpspec.wire.errors import WireError
 
 
 def decoder(dialect_id: str) -> Decode:
-    """A decoder for one connection: octets in, what became complete with them out; it never raises."""
+    """Return a decoder for one connection: it takes octets, returns what they complete, and never raises."""
     decode = executor_part(dialect_id).decoder()
 
     def safely(octets: bytes) -> Iterator[Heard]:

@@ -23,7 +23,7 @@ from amqpspec.spec.model import Scope
 
 
 class FollowUp:
-    """Asks the rest of the handshake, then an exchange on a ``fresh`` channel that nobody has used."""
+    """Sends the rest of the handshake, then an exchange on an unused channel if ``fresh``."""
 
     def __init__(self, dialect: str, state: str, found: Traces, answers: tuple[str, ...]) -> None:
         self.dialect, self._part = dialect, states_part(dialect)
@@ -44,7 +44,7 @@ class FollowUp:
 
     @property
     def complaint(self) -> str:
-        """What was expected and what came instead; nothing where the target obeys, refuses, or has an excuse."""
+        """What was expected and what arrived instead; empty if the target obeys, refuses, or has an excuse."""
         if not self.has_no_excuse or self.obedience not in (Obedience.SILENT, Obedience.WRONG):
             return ""
         where = f" on channel {self.fresh}" if self.fresh is not None else ""
@@ -56,11 +56,11 @@ class FollowUp:
         return self.fresh if self._leaves_open else None
 
     def begin(self, values: Values) -> bytes:
-        """The first octets; none where there is nothing that could be asked."""
+        """The first octets; none if there is nothing to send."""
         return self._next(values)
 
     def silent(self) -> None:
-        """Nothing came in time."""
+        """No answer arrived in time."""
         self.obedience, self.actual = Obedience.SILENT, "nothing"
 
     def ended(self, how: str) -> None:
@@ -68,7 +68,9 @@ class FollowUp:
         self.obedience, self.actual = Obedience.ENDS, how
 
     def take(self, said: Heard, values: Values) -> bytes | None:
-        """What to say to an answer; None for one that belongs to the input. ``obedience`` is set at the end."""
+        """Return what to send after an answer, or None if the answer belongs to the input. ``obedience`` is set at the
+        end.
+        """
         if self._is_expected(said):
             self._answered_on = said.channel
             del self._steps[0]
@@ -88,7 +90,7 @@ class FollowUp:
         return b""
 
     def farewell(self, said: Heard, values: Values) -> bytes:
-        """The answer that a closed channel or an ended session is owed; none where another thing was refused."""
+        """The answer to a closed channel or an ended session; empty for any other refusal."""
         scope = said.refusal.scope if said.refusal is not None else None
         if scope not in (Scope.CHANNEL, Scope.SESSION) or said.channel not in self._used:
             return b""
@@ -124,7 +126,7 @@ class FollowUp:
         return said.remote == self.fresh if self._answered_on is None else said.channel == self._answered_on
 
     def _is_astray(self, said: Heard) -> bool:
-        """Whether it answers on a channel that nobody has used, or answers such a channel."""
+        """Whether the target answers on a channel that no one has used, or answers on such a channel."""
         if self._answers_where_asked:
             return said.channel not in self._used and said.channel != self.fresh
         return said.remote is not None and said.remote not in self._used | {self.fresh}

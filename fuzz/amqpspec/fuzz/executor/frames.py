@@ -14,19 +14,19 @@ _LENGTH = struct.Struct("!Q")
 
 
 def framed(message: object) -> bytes:
-    """A message as octets."""
+    """Encode a message."""
     octets = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(octets)) + octets
 
 
 class Frames:
-    """Octets in, whole messages out; what a process that died had not finished stays inside."""
+    """Collects octets and returns whole messages; the unfinished message of a dead process stays inside."""
 
     def __init__(self) -> None:
         self._held = bytearray()
 
     def take(self, octets: bytes) -> Iterator[Any]:
-        """The messages that are whole now."""
+        """Return the messages that are complete now."""
         self._held += octets
         at = 0
         while len(self._held) >= at + _LENGTH.size:

@@ -16,7 +16,7 @@ _FIRST_S, _LONGEST_S = 1.0, 60.0
 
 
 class Gates:
-    """Which states are shut, and until when."""
+    """Which states are closed, and until when."""
 
     def __init__(self) -> None:
         self._lost: Counter[str] = Counter()
@@ -24,27 +24,27 @@ class Gates:
         self._next_s: dict[str, float] = {}
 
     def forget(self) -> None:
-        """Everything may be open again."""
+        """Open all states."""
         self._lost.clear()
         self._until_s.clear()
         self._next_s.clear()
 
     def is_shut(self, state: str) -> bool:
-        """Whether nothing is to be begun in a state now."""
+        """Whether no input may enter a state now."""
         return self._until_s.get(state, 0.0) > time.monotonic()
 
     def reached(self, state: str) -> None:
-        """An input came into a state."""
+        """An input reached a state."""
         self._lost[state] = 0
         self._next_s.pop(state, None)
 
     def lost(self, state: str) -> bool:
-        """An input did not come into a state; whether too many did not, one after the other."""
+        """Note that an input did not reach a state; returns whether too many in a row did not."""
         self._lost[state] += 1
         return self._lost[state] >= MANY_LOST
 
     def shut(self, state: str) -> None:
-        """Shut a state, for twice as long as the last time if nothing came into it meanwhile."""
+        """Close a state, for twice as long as last time if no input has reached it since."""
         for_s = self._next_s.get(state, _FIRST_S)
         if not self.is_shut(state):
             self._until_s[state] = time.monotonic() + for_s

@@ -39,12 +39,14 @@ _FEWEST = 16
 
 
 class Executor:
-    """Runs inputs, so many connections at a time; fewer as long as the target ends some on their way.
+    """Runs inputs on many connections at once; on fewer as long as the target ends some before they reach their state.
 
-    With ``keeping``, inputs follow each other on a connection that the target keeps; where the next one does not reach
-    its state on it, it has a connection of its own, as all have without.
-    ``carrying``: connections that only wait for silence to last take no room, and a run ends once all that are left do;
-    their results come in the next run, or by ``finish``. Of a state into which nobody came, none are begun for a while.
+    With ``keeping``, inputs share a connection that the target keeps open; an input that does not reach its state on
+    it gets a connection of its own, as every input does without ``keeping``.
+
+    With ``carrying``, connections that only wait for the end of a silence take up no room, and a run ends once no
+    others are left; their results come with the next run, or from ``finish``. If no input reaches a state, the loop
+    skips that state for a while.
     """
 
     def __init__(
@@ -75,24 +77,24 @@ class Executor:
 
     @property
     def waiting(self) -> list[FuzzInput]:
-        """What was sent by now and has no result yet."""
+        """Inputs that were sent and have no result yet."""
         running = [connection.conversation.item for connection in self._running]
         return [*running, *(result.item for result in self._early)]
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come, also of what an earlier run left waiting.
+        """Yield results as they come, including those that an earlier run left waiting.
 
-        Once the target takes no connection, or answers none, no more are begun.
+        Once the target accepts or answers no connection, the loop starts no more.
         """
         yield from self._run(InputQueue(inputs), self.carrying)
 
     def finish(self) -> Iterator[InputResult]:
-        """Results of what earlier runs left waiting. Behind it, the target may have been restarted."""
+        """Yield the results that earlier runs left waiting. The target may have been restarted since."""
         self._gates.forget()
         yield from self._run(InputQueue(()), carrying=False)
 
     def serve(self, seconds_s: float) -> None:
-        """Let time pass, and go on listening to what was left waiting; results come with the next run."""
+        """Listen to the waiting connections for this long; the next run yields their results."""
         until_s = time.monotonic() + seconds_s
         self._listen_again()
         while self._running and (left_s := until_s - time.monotonic()) > 0:
@@ -131,7 +133,7 @@ class Executor:
             self._left_s = time.monotonic()
 
     def _listen_again(self) -> None:
-        """Go on with what was left waiting; that nobody listened meanwhile is no delay of the target's."""
+        """Continue with what was left waiting; the time in which no one listened is not the target's delay."""
         self._idle = len(self._running)
         self._due.clear()
         for connection in self._running:
@@ -139,7 +141,7 @@ class Executor:
             self._remind(connection)
 
     def _is_over(self, waiting: InputQueue, carrying: bool) -> bool:
-        """Whether all have ended, or the rest can be carried on."""
+        """Whether all have ended, or the rest can be carried over."""
         if not (self._down or waiting.is_empty):
             return False
         if not self._running or not carrying or self._down or len(self._running) > _MOST_CARRIED:
@@ -149,7 +151,7 @@ class Executor:
         return self._idle == len(self._running)
 
     def _count_idle(self, carrying: bool) -> None:
-        """See now and then which connections only wait: there is room for others beside them."""
+        """Count the connections that only wait, at intervals: they leave room for others."""
         now_s = time.monotonic()
         if carrying and now_s - self._counted_s >= _GLANCE_S:
             self._counted_s = now_s
@@ -158,7 +160,7 @@ class Executor:
             )
 
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
-        """Begin as many as there is room for; gives the results of those that are refused at once."""
+        """Start as many inputs as there is room for; yields the results of those that are refused at once."""
         while not self._down and self._has_room() and (item := waiting.take()) is not None:
             if self._gates.is_shut(item.state):
                 continue
@@ -169,7 +171,7 @@ class Executor:
                 self._running.add(begun)
 
     def _ended(self, connection: Connection, waiting: InputQueue) -> Iterator[InputResult]:
-        """The result of a connection, on which the next input may follow; what was lost on a reused one is put back."""
+        """Yield the result of a connection, which may be reused; what was lost on a reused connection is put back."""
         result = connection.conversation.result
         assert result is not None
         lost = connection.conversation.is_reused and not result.reached
@@ -185,7 +187,7 @@ class Executor:
         self._drop(connection)
 
     def close(self) -> None:
-        """Hang up, and give the selector back."""
+        """Close all connections and the selector."""
         self.drop()
         self._selector.close()
 
@@ -222,7 +224,7 @@ class Executor:
         return conversation
 
     def _goes_on(self, connection: Connection, waiting: InputQueue) -> bool:
-        """The next input on the same connection, where the target keeps it."""
+        """Send the next input on the same connection, if the target keeps it."""
         if not self.keeping or self._down or connection.inputs >= _MOST_ON_ONE:
             return False
         reusable = connection.conversation.reusable
@@ -275,7 +277,7 @@ class Executor:
         heappush(self._due, (connection.due_s, self._pushed, connection))
 
     def _turn(self, longest_s: float) -> list[Connection]:
-        """Wait for something to happen, for so long at most; gives the connections that are done."""
+        """Wait for events, at most this long; returns the connections that are done."""
         until_s = self._due[0][0] if self._due else 0.0
         ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), longest_s)))
         now_s = time.monotonic()
@@ -295,7 +297,7 @@ class Executor:
         return done + self._overdue(now_s)
 
     def _overdue(self, now_s: float) -> list[Connection]:
-        """Connections whose waiting is over; a reminder that came too early is put off."""
+        """Connections whose wait is over; a reminder that came too early is set again."""
         done = []
         while self._due and self._due[0][0] <= now_s:
             at_s, _, connection = heappop(self._due)
@@ -343,7 +345,7 @@ class Executor:
         return selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
 
     def _put(self, connection: Connection, now_s: float) -> bool:
-        """Send what can be sent; False where there is nobody who listens."""
+        """Send what can be sent; returns False if no one listens."""
         out = connection.conversation.out
         if connection.pipe is not None:
             connection.pipe.leave(out)
@@ -388,5 +390,5 @@ def now_s() -> float:
 
 
 def pause(seconds_s: float) -> None:
-    """Let time pass."""
+    """Sleep."""
     time.sleep(seconds_s)

@@ -28,23 +28,23 @@ class ExecutorPart(Part, Protocol):
     sign_of_life: bytes = b""
 
     def decoder(self) -> Decode:
-        """A decoder for one connection; what it raises as WireError ends the reading."""
+        """Return a decoder for one connection; a WireError that it raises ends the reading."""
         ...
 
     def mechanisms_in(self, said: Heard) -> tuple[str, ...]:
-        """The mechanisms that a target offers by what it has said; none where it offers none."""
+        """The mechanisms that a target offers in what it has said; empty if it offers none."""
         return said.mechanisms
 
     def announced(self, said: Heard) -> tuple[str, str]:
-        """Product and version out of what ends the way into ``announced_in``. Raises WireError, KeyError."""
+        """Product and version in the last answer on the way into ``announced_in``. Raises WireError, KeyError."""
         return said.product, said.version
 
     def queue_of(self, number: int, values: Values) -> str:
-        """The queue that connection number n declares or attaches to."""
+        """The queue that connection ``number`` declares or attaches to."""
         return values.queue
 
     def settled_silence_s(self, octets: bytes) -> float:
-        """How long a target bears silence since an input settled it; zero where it settles nothing."""
+        """How long the target tolerates silence after an input that sets it; 0 if the input sets nothing."""
         return 0.0
 
 

@@ -35,12 +35,12 @@ _WORKER = ("from amqpspec.fuzz.executor.worker import main; main()",)
 
 
 class WorkerError(OSError):
-    """Workers cannot be kept alive, or one failed by itself; one line."""
+    """Workers cannot be kept alive, or one failed by itself; the text is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A worker that ended: how, and which inputs had no result yet; ``again`` says whether they are sent again."""
+    """A worker that ended: how, and which inputs had no result yet. ``again`` says whether they are sent again."""
 
     worker: int
     how: str
@@ -49,9 +49,11 @@ class Death:
 
 
 class WorkerPool(Protocol):
-    """Runs inputs; ``worker`` is who had the last result, ``undecided`` have none for a fault of ours.
+    """Runs inputs. ``worker`` is the worker of the last result; ``undecided`` inputs have no result because of a fault
+    of ours.
 
-    ``waiting`` were sent, and only wait for silence to last: their results come with a later run, or by ``finish``.
+    ``waiting`` inputs were sent and only wait for the end of a silence: their results come with a later run, or from
+    ``finish``.
     """
 
     worker: int
@@ -60,33 +62,33 @@ class WorkerPool(Protocol):
 
     @property
     def waiting(self) -> list[FuzzInput]:
-        """What has no result yet."""
+        """Inputs without a result."""
         ...
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come, also of what was left waiting."""
+        """Yield results as they come, including those that were left waiting."""
         ...
 
     def finish(self) -> Iterator[InputResult]:
-        """Results of what was left waiting."""
+        """Yield the results of what was left waiting."""
         ...
 
     def serve(self, seconds_s: float) -> None:
-        """Let time pass, and go on listening to what was left waiting."""
+        """Listen to the waiting connections for this long."""
         ...
 
     def close(self) -> None:
-        """End."""
+        """End all workers."""
         ...
 
 
 def start_workers(subject: Subject, tempo: Tempo, workers: int) -> WorkerPool:
-    """One executor in this process, or so many worker processes."""
+    """Start one executor in this process, or several worker processes."""
     return SingleWorker(subject.executor(tempo)) if workers == 1 else ExecutorPool(subject, tempo, workers)
 
 
 def workers_for(processors: int | None) -> int:
-    """How many workers are usual: the target needs processors, too, and on two of them one worker keeps it busy."""
+    """The usual number of workers: the target needs processors, too, and on two of them one worker keeps it busy."""
     return max(1, min(4, (processors or 1) // 2)) if (processors or 1) > 2 else 1
 
 
@@ -107,29 +109,29 @@ class SingleWorker:
 
     @property
     def waiting(self) -> list[FuzzInput]:
-        """What has no result yet."""
+        """Inputs without a result."""
         return self._executor.waiting
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come, also of what was left waiting."""
+        """Yield results as they come, including those that were left waiting."""
         return self._executor.run(inputs)
 
     def finish(self) -> Iterator[InputResult]:
-        """Results of what was left waiting."""
+        """Yield the results of what was left waiting."""
         return self._executor.finish()
 
     def serve(self, seconds_s: float) -> None:
-        """Let time pass, and go on listening to what was left waiting."""
+        """Listen to the waiting connections for this long."""
         self._executor.serve(seconds_s)
 
     def close(self) -> None:
-        """End."""
+        """Close the executor."""
         self._executor.close()
 
 
 @dataclass(slots=True)
 class _Worker:
-    """A child, the pipe that it speaks on, and the places in the batch that it has not answered for."""
+    """A child, its pipe, and the places in the batch for which it has not answered yet."""
 
     number: int
     child: subprocess.Popen[bytes]
@@ -145,9 +147,9 @@ class _Worker:
 
 
 class ExecutorPool:
-    """So many worker processes; started at once, ended with ``close``. Raises WorkerError.
+    """Worker processes, started when it is made and ended by ``close``. Raises WorkerError.
 
-    Each run is whole: nothing is left waiting.
+    Each run is complete: nothing is left waiting.
     """
 
     waiting: ClassVar[list[FuzzInput]] = []
@@ -165,11 +167,11 @@ class ExecutorPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes."""
+        """The process ids."""
         return tuple(worker.child.pid for worker in self._workers)
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come. An input without one was not begun, or is ``undecided``."""
+        """Yield results as they come. An input without one was not started, or is ``undecided``."""
         items, self.undecided = list(inputs), []
         for worker in self._workers:
             worker.open = {}
@@ -191,11 +193,11 @@ class ExecutorPool:
                     yield _result(worker.open.pop(report.place), report)
 
     def finish(self) -> Iterator[InputResult]:
-        """Nothing."""
+        """Yield nothing: nothing is left waiting."""
         return iter(())
 
     def serve(self, seconds_s: float) -> None:
-        """Let time pass."""
+        """Sleep."""
         time.sleep(seconds_s)
 
     def close(self) -> None:
@@ -237,7 +239,7 @@ class ExecutorPool:
             self._lost(worker, losses)
 
     def _heard(self) -> list[tuple[_Worker, WorkerReport | None]]:
-        """What workers have said; None of one that has ended, or that has been silent for far too long."""
+        """What workers have reported; None for one that has ended or has been silent for far too long."""
         heard: list[tuple[_Worker, WorkerReport | None]] = []
         for key, _ in self._selector.select(1.0):
             worker: _Worker = key.data
@@ -251,7 +253,7 @@ class ExecutorPool:
         return heard
 
     def _lost(self, worker: _Worker, losses: dict[int, int]) -> None:
-        """Another worker in the place of one that is gone; what it had not finished is sent again, so many times."""
+        """Replace a worker that is gone; its unfinished inputs are sent again, a limited number of times."""
         if self._workers[worker.number] is not worker:
             return
         how, number, left = self._end(worker), worker.number, worker.open
@@ -268,7 +270,7 @@ class ExecutorPool:
             self.undecided += left.values()
 
     def _end(self, worker: _Worker) -> str:
-        """Hang up on a worker, and wait for its end; gives how it ended."""
+        """Close the pipe to a worker and wait for its end; returns how it ended."""
         with suppress(KeyError, ValueError):
             self._selector.unregister(worker.fd)
         child = worker.child

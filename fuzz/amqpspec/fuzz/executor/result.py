@@ -15,7 +15,7 @@ _BUCKETS_S = (0.01, 0.1, 1.0)
 
 
 class End(StrEnum):
-    """How the target's side of the stream stood when it was given up."""
+    """The state of the target's side of the stream when the conversation ended."""
 
     OPEN = "open"
     FIN = "fin"
@@ -24,7 +24,7 @@ class End(StrEnum):
 
 
 class Obedience(StrEnum):
-    """What a target did when the conversation went on legally behind an input that it had not refused."""
+    """What a target did when the conversation continued legally after an input that it had not refused."""
 
     NOT_ASKED = ""
     GOES_ON = "goes on"
@@ -49,11 +49,11 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class InputResult:
-    """One input, executed. ``reached`` says whether its state was reached and all of it was taken.
+    """The result of one input. ``reached`` says whether it reached its state and was sent completely.
 
-    ``disobeys`` says what was expected and what came when the conversation went on, where the target had no excuse;
-    ``astray`` is an answer on a channel that nobody had used; ``late`` says that the way into the state got no answer
-    in time, which is silence and no refusal.
+    ``disobeys`` says what was expected and what arrived in the follow-up, if the target had no excuse; ``astray`` is
+    an answer on a channel that no one had used; ``late`` says that the way into the state got no answer in time, which
+    is silence, not a refusal.
     """
 
     item: FuzzInput
@@ -72,7 +72,7 @@ class InputResult:
 
     @property
     def refusal(self) -> Refusal | None:
-        """How the target refused: by a close, by a header, by the end of the stream; None where it did not."""
+        """How the target refused: by a close, by a header, by the end of the stream; None if it did not."""
         if self.refused is not None:
             return self.refused
         if self.end not in (End.FIN, End.RST):
@@ -82,7 +82,7 @@ class InputResult:
 
     @property
     def reaction(self) -> str:
-        """One phrase for what the target did."""
+        """A phrase for what the target did."""
         if not self.reached:
             return f"state not reached: {self.why}"
         refusal = self.refusal
@@ -92,7 +92,7 @@ class InputResult:
 
     @property
     def response_state(self) -> str:
-        """What makes a response new: the state it came in, the phrase, and how long it took, roughly."""
+        """What makes a response new: the state in which it came, the phrase, and roughly how long it took."""
         latency_s = self.timing.latency_s
         bucket = "-" if latency_s is None else sum(latency_s > edge_s for edge_s in _BUCKETS_S)
         return f"{self.item.state}|{self.reaction}|{bucket}"

@@ -20,7 +20,7 @@ from amqpspec.spec.model import Scope
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """What belongs to a connection, whatever is said on it: how it is read, its silence, its limits."""
+    """What belongs to a connection, whatever is sent on it: its decoder, its silence, its limits."""
 
     decode: Decode
     silence: Silence
@@ -29,7 +29,7 @@ class Medium:
 
 @dataclass(frozen=True, slots=True)
 class ReusableConnection:
-    """A connection with the way back into its state; ``channels`` were used on it."""
+    """A connection with the way back into its state; ``channels`` are those that were used on it."""
 
     dialect: str
     state: str
@@ -38,14 +38,14 @@ class ReusableConnection:
     channels: frozenset[int]
 
     def fits(self, item: FuzzInput) -> bool:
-        """Whether an input can be said next on it."""
+        """Whether an input can be sent on it next."""
         return (item.dialect, item.state) == (self.dialect, self.state)
 
 
 def reusable(
     item: FuzzInput, left: Traces, follow_up: FollowUp, refused: Heard | None, medium: Medium
 ) -> ReusableConnection | None:
-    """The connection behind an input; None where the target does not go on, or there is no way back."""
+    """The connection after an input; None if the target does not continue, or if there is no way back."""
     dialect, state = item.dialect, item.state
     if follow_up.obedience is not Obedience.GOES_ON or not can_go_back(dialect, state, left):
         return None

@@ -18,7 +18,7 @@ _NEARLY = 0.9
 
 
 class Silence:
-    """One connection's silence. ``due_s`` is when a sign of life has to go out."""
+    """The silence on one connection. ``due_s`` is when a sign of life has to be sent."""
 
     __slots__ = ("_bears_s", "_said_s", "due_s")
 
@@ -26,13 +26,13 @@ class Silence:
         self._bears_s, self._said_s, self.due_s = 0.0, now_s, inf
 
     def announced(self, bears_s: float, now_s: float) -> None:
-        """The target has said how long it bears silence; zero: for ever."""
+        """The target has announced how long it tolerates silence; 0 means without limit."""
         if bears_s > 0:
             self._bears_s = bears_s
             self.due_s = now_s + self._interval_s
 
     def broken(self, now_s: float) -> None:
-        """Whole frames have gone out."""
+        """Whole frames were sent."""
         self._said_s = now_s
         if self.due_s is not inf:
             self.due_s = now_s + self._interval_s
@@ -42,9 +42,9 @@ class Silence:
         return max(_LEAST_S, SHARE * self._bears_s)
 
     def cannot_be_broken(self) -> None:
-        """From now on nothing may go out of itself."""
+        """From now on, no sign of life may be sent."""
         self.due_s = inf
 
     def ends_it(self, now_s: float) -> bool:
-        """Whether it has lasted so long that an end of the connection says nothing about what was sent."""
+        """Whether the silence has lasted so long that the end of the connection says nothing about what was sent."""
         return self._bears_s > 0 and now_s - self._said_s >= _NEARLY * self._bears_s

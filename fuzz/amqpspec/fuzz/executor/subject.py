@@ -27,22 +27,24 @@ _ADDRESS_S = 10.0
 
 
 class NotAttached(ValueError):
-    """The address of the target cannot be attached to; one line says which, and what the target said."""
+    """The address of the target cannot be attached to; one line says which, and what the target answered."""
 
 
 class OutOfScope(ValueError):
-    """The target is none that may be fuzzed; one line says why."""
+    """The target may not be fuzzed; one line says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A target as the fuzzer needs it. ``pid`` is asked anew each time: a restart may change it.
+    """A target as the fuzzer needs it. ``pid`` is asked each time: a restart may change it.
 
-    ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
-    break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
-    ``thorough``: the conversation goes on behind every input that was not refused, not only behind some.
-    ``keeping``: inputs may follow each other on a connection that the target keeps.
-    ``url`` is where a replay finds the target, where that needs no secret; ``replay``, what it has to be told besides.
+    ``others`` are logins whose queues must not receive anything from us; ``known`` are requirements that the target is
+    known to violate; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
+
+    ``thorough``: the conversation continues after every input that was not refused, not only after some. ``keeping``:
+    inputs may share a connection that the target keeps open.
+
+    ``url`` is where a replay finds the target, unless that needs a secret; ``replay`` holds its other options.
     """
 
     name: str
@@ -63,9 +65,9 @@ class Subject:
     replay: tuple[str, ...] = ()
 
     def filling(self, number: int, tag: str = "") -> Values:
-        """The values of connection number n: container (and queue, where one is declared) are its own.
+        """The values of connection ``number``, with its own container and, if one is declared, its own queue.
 
-        ``tag`` tells one executor's from another's: a session of AMQP 0-10 may outlive its connection, by its name.
+        ``tag`` distinguishes executors: a session of AMQP 0-10 may outlive its connection by its name.
         """
         queue = executor_part(self.dialect).queue_of(number, self.values)
         return with_names(self.values, queue, f"amqpspec-fuzz-{tag}{number}")
@@ -79,13 +81,13 @@ class Subject:
 
     @property
     def sentinel_state(self) -> str:
-        """How far a sentinel goes."""
+        """The state that a sentinel enters."""
         return executor_part(self.dialect).sentinel_state
 
     def greet(self, timeout_s: float, whole_s: float = inf) -> float:
-        """A sentinel's whole way; gives how long it took in seconds. Raises Unanswered.
+        """Send a sentinel into its state; returns the duration in seconds. Raises Unanswered.
 
-        ``timeout_s`` is how long each answer may take, ``whole_s`` all of it.
+        Each answer may take ``timeout_s``, all of them ``whole_s``.
         """
         begun_s = now_s()
         values = replace(self.values, container=f"amqpspec-sentinel-{begun_s}")
@@ -98,7 +100,7 @@ class Subject:
         return max(self.greet(10.0) for _ in range(_ROUNDS))
 
     def renew(self) -> bool:
-        """Restart the target and wait until it answers; False where that cannot be done, or does not help."""
+        """Restart the target and wait until it answers; returns False if that is impossible or does not help."""
         if self.restart is None:
             return False
         try:
@@ -108,7 +110,7 @@ class Subject:
         return self.awake(_AWAKE_S)
 
     def awake(self, within_s: float) -> bool:
-        """Whether the target answers before so many seconds have passed."""
+        """Whether the target answers within this many seconds."""
         until_s = now_s() + within_s
         while True:
             try:
@@ -122,7 +124,7 @@ class Subject:
 
 
 def check_address(subject: Subject) -> None:
-    """Raises NotAttached for a target that refuses the address of ways, Unanswered where it cannot be reached."""
+    """Raises NotAttached if the target refuses the address, Unanswered if it cannot be reached."""
     answer = executor_part(subject.dialect).attached_by
     known = states(subject.dialect).items()
     attached = next((n for n, state in known if any(answer in step.wait_for for step in state.steps)), "")
@@ -144,7 +146,7 @@ def check_address(subject: Subject) -> None:
 
 
 def check_scope(host: str, scope: Path | None) -> None:
-    """Raises OutOfScope for a host that is neither loopback nor a line of the scope file."""
+    """Raises OutOfScope for a host that is neither loopback nor in the scope file."""
     if host == "localhost" or _is_loopback(host):
         return
     if scope is None:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Tempo:
-    """How long is waited, in seconds; made from the round trip that was measured.
+    """Waiting times in seconds, derived from the measured round trip.
 
-    No verdict hangs on ``quiet_s``: what comes later is not heard, and what is owed is waited for longer.
-    ``quiet_s``: where nothing is owed and nothing came; ``settle_s``: behind an answer; ``refusal_s``: where a refusal
-    is owed; ``way_s``: for each answer on the way; ``partial_s``: behind octets that end in the midst of a frame.
+    No verdict depends on ``quiet_s``: later answers are missed, and answers that are due are awaited longer.
+
+    ``quiet_s``: if nothing is due and nothing arrived; ``settle_s``: after an answer; ``refusal_s``: if a refusal is
+    due; ``way_s``: for each answer on the way; ``partial_s``: after octets that end inside a frame.
     """
 
     quiet_s: float = 1.0
@@ -25,7 +26,7 @@ class Tempo:
 
     @classmethod
     def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
-        """The tempo of a target whose handshake takes so long, many connections at a time."""
+        """The tempo of a target whose handshake takes this long with many connections at once."""
         # Longer than an answer takes to be called late, or late ones would be taken for silence.
         quiet_s = min(3.0, max(1.0, 12 * round_trip_s)) * patience
         settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
@@ -39,12 +40,12 @@ class Tempo:
 
     @property
     def hasty(self) -> Tempo:
-        """The tempo where single answers do not count: a refusal that is owed is not waited for any longer."""
+        """The tempo if single answers do not count: a refusal that is due gets no extra time."""
         return replace(self, refusal_s=min(self.refusal_s, self.quiet_s))
 
     @property
     def patient(self) -> Tempo:
-        """The tempo of a second look: nothing is missed for haste."""
+        """The tempo of a second look: it misses nothing by haste."""
         return replace(
             self,
             quiet_s=max(self.quiet_s, 2.0),

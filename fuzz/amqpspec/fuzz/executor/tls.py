@@ -18,22 +18,22 @@ _READ_OCTETS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The parameters of an ``amqps`` URL; the context is made from them where it is needed, in each process anew."""
+    """The parameters of an ``amqps`` URL; each process makes its context from them."""
 
     settings: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, url: AmqpUrl) -> Self | None:
-        """Those of a URL; None for one without TLS."""
+        """The settings in a URL; None without TLS."""
         return cls(tuple(sorted(url.query.items()))) if url.tls else None
 
     @property
     def context(self) -> ssl.SSLContext:
-        """As the runner makes it. Raises ConfigError for files that cannot be used."""
+        """The context that the runner would make. Raises ConfigError for files that cannot be used."""
         return _context(self.settings)
 
     def server_name(self, host: str) -> str:
-        """What the certificate has to name."""
+        """The name that the certificate has to carry."""
         return dict(self.settings).get("server_name_indication", "") or host
 
 
@@ -45,7 +45,7 @@ def _context(settings: tuple[tuple[str, str], ...]) -> ssl.SSLContext:
 
 
 class Pipe:
-    """The client's side of one TLS connection: records to be sent stand in ``out``; ``agreed`` behind the handshake."""
+    """The client's side of a TLS connection. ``out`` holds records to send; ``agreed`` is True after the handshake."""
 
     def __init__(self, tls: Tls, host: str) -> None:
         self.out = bytearray()
@@ -56,7 +56,7 @@ class Pipe:
         self.agreed = self._broken = False
 
     def arrived(self, records: bytes) -> tuple[bytes, bool]:
-        """The plain octets of what came, and whether the stream is at its end; no records are its end."""
+        """Return the plain octets in what arrived, and whether the stream has ended; no records mean its end."""
         if records:
             self._records_in.write(records)
         else:
@@ -76,7 +76,7 @@ class Pipe:
         return bytes(plain), over
 
     def leave(self, plain: bytearray) -> None:
-        """Put plain octets into records, once both sides have agreed; they are taken out of ``plain``."""
+        """Encrypt plain octets after the handshake; they are taken out of ``plain``."""
         try:
             if not self._broken and self._shaken() and plain:
                 self._tls.write(bytes(plain))

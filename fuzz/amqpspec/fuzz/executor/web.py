@@ -13,7 +13,7 @@ _OWED_OCTETS = 1 << 16
 
 
 class WebPipe:
-    """The client's side of one WebSocket, in the shape of ``Pipe``; ``below`` is that of TLS, where there is one."""
+    """The client's side of a WebSocket, in the shape of ``Pipe``; ``below`` is the TLS level, if there is one."""
 
     def __init__(self, web: WebSocket, below: Pipe | None) -> None:
         self._web, self._below = web, below
@@ -21,7 +21,7 @@ class WebPipe:
 
     @property
     def agreed(self) -> bool:
-        """Whether octets can go in messages."""
+        """Whether octets can be sent in messages."""
         return self._web.is_open
 
     @property
@@ -30,7 +30,7 @@ class WebPipe:
         return self._messages if self._below is None else self._below.out
 
     def arrived(self, octets: bytes) -> tuple[bytes, bool]:
-        """The plain octets of what came, and whether the stream is at its end; no octets are its end."""
+        """Return the plain octets in what arrived, and whether the stream has ended; no octets mean its end."""
         over = not octets
         if self._below is not None:
             octets, over = self._below.arrived(octets)
@@ -42,7 +42,7 @@ class WebPipe:
         return plain, over or self._web.is_over or self._web.error is not None
 
     def leave(self, plain: bytearray) -> None:
-        """Put plain octets into messages, once the server has agreed; they are taken out of ``plain``."""
+        """Put plain octets into messages after the server has agreed; they are taken out of ``plain``."""
         if self._web.is_open:
             self._messages += self._web.pack(bytes(plain))
             plain.clear()

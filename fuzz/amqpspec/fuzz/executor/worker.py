@@ -33,7 +33,7 @@ _READ_OCTETS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """The first thing that a worker is told: against whom, how patient, and which of how many it is."""
+    """The first message to a worker: the target, the tempo, and which of how many workers it is."""
 
     subject: Mapping[str, Any]
     tempo: Tempo
@@ -52,7 +52,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """A result without its input; without ``fields``, the end of a share; ``failure`` is a fault of our own."""
+    """A result without its input. Without ``fields``, it is the end of a share; ``failure`` is a fault of our own."""
 
     serial: int
     place: int = -1
@@ -62,12 +62,12 @@ class WorkerReport:
 
 
 def portable(subject: Subject) -> dict[str, Any]:
-    """The parts of a subject that a worker needs; all of them have to be picklable."""
+    """The parts of a subject that a worker needs; all of them can be pickled."""
     return {f.name: getattr(subject, f.name) for f in fields(subject) if f.name not in _OF_THE_PARENT}
 
 
 def executor_of(settings: WorkerSettings) -> Executor:
-    """The worker's executor: its part of the connections, with names that no other worker uses."""
+    """The worker's executor: its share of the connections, with names that no other worker uses."""
     subject = Subject(**settings.subject)
     executor = subject.executor(settings.tempo)
     executor.connections = max(1, subject.connections // settings.workers)
@@ -81,7 +81,7 @@ def executor_of(settings: WorkerSettings) -> Executor:
 
 
 def _listen(inbox: queue.SimpleQueue[Any], fd: int) -> None:
-    """Everything that the parent says, until it hangs up or is gone: then the process ends, whatever it is at."""
+    """Yield what the parent says until it closes the pipe or is gone; then the process ends, whatever it is doing."""
     frames = Frames()
     while octets := os.read(fd, _READ_OCTETS):
         for message in frames.take(octets):
@@ -113,7 +113,7 @@ def _report_of(serial: int, place: int, result: InputResult) -> WorkerReport:
 
 
 def main() -> None:
-    """Serve on standard input and output until the parent hangs up."""
+    """Serve on standard input and output until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     out = os.dup(sys.stdout.fileno())

@@ -15,7 +15,7 @@ from amqpspec.spec.model import Refusal
 
 
 def keeps(expected: Expectation, actual: Refusal | None) -> bool:
-    """Whether a refusal is one that the ledger accepts or tolerates."""
+    """Whether the ledger accepts or tolerates a refusal."""
     among = (*expected.accepts, *expected.tolerates)
     return actual is not None and any(
         actual.scope is row.scope and (row.code is None or row.code == actual.code) for row in among
@@ -23,7 +23,7 @@ def keeps(expected: Expectation, actual: Refusal | None) -> bool:
 
 
 def deviates(result: InputResult) -> bool:
-    """Whether an input that had to be refused was not, or otherwise than the ledger lays down."""
+    """Whether an input that has to be refused was not, or not in the way that the ledger requires."""
     expected = result.item.expectation
     if not expected.must_refuse or not result.reached or result.why:
         return False
@@ -31,7 +31,7 @@ def deviates(result: InputResult) -> bool:
 
 
 def conformance(results: Iterable[InputResult]) -> Iterator[Suspicion]:
-    """A suspicion for each answer that breaks the ledger."""
+    """Yield a suspicion for each kind of answer that violates the ledger."""
     for result in results:
         if deviates(result):
             expected = result.item.expectation
@@ -43,7 +43,7 @@ def conformance(results: Iterable[InputResult]) -> Iterator[Suspicion]:
 
 
 def obedience(results: Iterable[InputResult]) -> Iterator[Suspicion]:
-    """A suspicion for each kind of target that took an input and then no longer did what it was legally asked."""
+    """Yield a suspicion for each kind of target that accepted an input and then no longer obeyed legal requests."""
     by_top: dict[str, list[InputResult]] = {}
     for result in results:
         if result.disobeys:
@@ -54,7 +54,7 @@ def obedience(results: Iterable[InputResult]) -> Iterator[Suspicion]:
 
 
 def astray(results: Iterable[InputResult]) -> Iterator[Suspicion]:
-    """A suspicion of all inputs during which something came on a channel that their connection had not used."""
+    """Yield a suspicion of all inputs during which something arrived on a channel that was not in use."""
     found = [result for result in results if result.astray]
     if found:
         detail = f"expected answers on channels in use, actual {found[0].astray}"

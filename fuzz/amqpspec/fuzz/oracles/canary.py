@@ -24,9 +24,10 @@ from amqpspec.fuzz.states.model import Values
 
 
 class Canaries:
-    """The canaries of all logins of a target; opened when first needed, and anew after a restart.
+    """The canaries of all logins of a target; opened when first needed, and again after a restart.
 
-    ``off`` says why nothing is asked; ``note``, what is gone on without, since the target did not bear it at first.
+    ``off`` says why there are none; ``note`` says what the oracles do without because the target did not support it at
+    first.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -41,7 +42,7 @@ class Canaries:
         self.off = "" if self._part.has_canaries else "the dialect has no canaries"
 
     def place(self) -> None:
-        """Before a batch. Raises Unanswered."""
+        """Store the messages before a batch. Raises Unanswered."""
         self._number += 1
         if self.off or self._through_only:
             return
@@ -55,7 +56,7 @@ class Canaries:
             raise
 
     def check(self) -> list[Suspicion]:
-        """After a batch. Raises Unanswered."""
+        """Look at the messages after a batch. Raises Unanswered."""
         if self.off:
             return []
         try:
@@ -67,12 +68,12 @@ class Canaries:
             raise
 
     def _asked(self) -> list[list[Suspicion]]:
-        """What each canary says. All are asked at once: most of the time, each waits to see that nothing else comes."""
+        """Ask all canaries at once: most of the time, each only waits to see that nothing else arrives."""
         with ThreadPoolExecutor(len(self._canaries) or 1) as pool:
             return list(pool.map(lambda canary: list(canary.check(self._number)), self._canaries))
 
     def drop(self) -> None:
-        """Hang up."""
+        """Close their connections."""
         for canary in self._canaries:
             canary.client.close()
         self._canaries.clear()
@@ -94,7 +95,9 @@ class Canaries:
             self._try_through()
 
     def _canary(self, values: Values) -> Canary:
-        """One login's canary; without its inboxes where they could not be consumed from at first. Raises Unanswered."""
+        """Open the canary of a login, without its inboxes if they could not be consumed from at first. Raises
+        Unanswered.
+        """
         who = who_is(values)
         try:
             return self._part.canary(self._subject, values, self._next, listens=who not in self._deaf)
@@ -116,7 +119,7 @@ class Canaries:
         return (id(self) & 0xFFFF) << 16 | self._opened
 
     def _try_through(self) -> None:
-        """A target that does not pass a message of a canary's own before there was an input will not do so later."""
+        """Try a message at the beginning: a target that does not pass it before any input will not do so later."""
         try:
             reason = next((found.detail for found in self._through()), "")
         except Unanswered as unanswered:
@@ -125,7 +128,7 @@ class Canaries:
             self.off = self.note = f"no canaries: the target passes no message of theirs: {reason}"
 
     def _through(self) -> Iterator[Suspicion]:
-        """A message through a queue and back, on a connection of its own."""
+        """Send a message through a queue and back, on a connection of its own."""
         assert self._part.echo is not None
         subject, (state, body) = self._subject, self._part.echo
         values = replace(

@@ -27,7 +27,7 @@ _AT_REST_LOOKS, _PATIENCE = 5, 8
 class EndlessWatch:
     """Looks at one target; ``wait`` lets time pass.
 
-    A loop that the target itself tells of need not be waited for again.
+    A loop that the target itself has named before need not be waited for again.
     """
 
     def __init__(self, subject: Subject, wait: Callable[[float], None]) -> None:
@@ -35,7 +35,7 @@ class EndlessWatch:
         self._known: list[Stack] = []
 
     def works_on(self, burnt: str, hang_s: float) -> Suspicion | None:
-        """A complaint where the process, which burnt more than it may, works all the time for as long as a hang."""
+        """A suspicion if a process that used more CPU time than allowed works on until it has used ``hang_s`` more."""
         soon_s = min(_SOON_S, hang_s)
         if not self._lasts(soon_s):
             return None
@@ -45,11 +45,13 @@ class EndlessWatch:
         return self._suspicion(f"{burnt}, and works on without rest", stack)
 
     def explains(self, silence: str) -> Suspicion | None:
-        """A complaint where the process works on while a sentinel has no answer."""
+        """A suspicion if the process works on while a sentinel gets no answer."""
         return self._suspicion(silence, self._stack()) if self._lasts(_SOON_S) else None
 
     def _lasts(self, cpu_s: float) -> bool:
-        """Whether the process works until it has used so much processor time, which a busy machine gives it slowly."""
+        """Whether the process works without rest until it has used this much CPU time, which a busy machine grants
+        slowly.
+        """
         pid, until_s, resting = self._subject.pid(), now_s() + _PATIENCE * cpu_s, 0
         most_s = gauge(pid).cpu_s + cpu_s
         while gauge(pid).cpu_s < most_s:
@@ -60,7 +62,7 @@ class EndlessWatch:
         return True
 
     def _stack(self) -> Stack:
-        """The functions that are not left. Only a target that can be restarted is asked for them."""
+        """The functions that the thread does not leave. Only a target that can be restarted is asked."""
         if self._subject.restart is None:
             return ()
         log = LogWatch(self._subject.log)
@@ -68,7 +70,7 @@ class EndlessWatch:
         return endless_stack(self._subject.pid(), lambda: log.news(self._wait), self._wait)
 
     def _met(self, stack: Stack) -> Stack | None:
-        """The same loop as it was seen first: how deep in it a thread is seen all the time is chance."""
+        """The same loop as it was first seen: how deep in it the thread is seen is chance."""
         return next((known for known in self._known if all(map(eq, known, stack))), None) if stack else None
 
     def _suspicion(self, detail: str, stack: Stack) -> Suspicion:

@@ -39,7 +39,9 @@ _BEAM_PLACE = re.compile(r" [a-z]\w*:[a-z_]\w*")
 
 
 def cause_in(runtime: str, lines: Sequence[str], top: str) -> str:
-    """What broke and where, by a trace that begins with the first line; ``top`` is what is said of it anyway."""
+    """What broke and where, according to the trace that begins with the first line; ``top`` is what is reported
+    anyway.
+    """
     trace = [line[:_LINE_CHARS] for line in lines[:LINES]]
     found = _READERS[runtime](trace, top) if runtime in _READERS else ""
     return f"{runtime}: {found}" if found else ""
@@ -50,7 +52,7 @@ def _in(kind: str, place: str) -> str:
 
 
 def _jvm(lines: Sequence[str], top: str) -> str:
-    """The first exception of a chain is what came of the last one, which is the cause."""
+    """The last exception of a chain is the cause of the first one."""
     trace = [lines[0], *takewhile(_JVM_LINE.match, lines[1:])]
     begin = max((n for n, line in enumerate(trace) if line.startswith(_CAUSED_BY)), default=0)
     thrown = _JVM_TYPE.search(trace[begin])
@@ -59,7 +61,7 @@ def _jvm(lines: Sequence[str], top: str) -> str:
 
 
 def jvm_functions(lines: Sequence[str]) -> list[str]:
-    """The functions of a stack that are not of the runtime itself, the innermost first."""
+    """The functions of a stack that do not belong to the runtime, the innermost first."""
     frames = [m[1] for m in map(_JVM_FRAME.match, lines) if m]
     return [_JVM_GENERATED.sub(r"\1", name) for name in frames if not _JVM_RUNTIME.match(name)]
 
@@ -74,7 +76,7 @@ def _go(lines: Sequence[str], top: str) -> str:
 
 
 def _go_frames(lines: Sequence[str]) -> Iterator[str]:
-    """The functions of the first goroutine: it is the one that died."""
+    """The functions of the first goroutine, which is the one that died."""
     begin = next((n + 1 for n, line in enumerate(lines) if line.startswith("goroutine ")), len(lines))
     for line in takewhile(bool, (line.rstrip() for line in lines[begin:])):
         if found := _GO_FRAME.match(line):
@@ -82,7 +84,7 @@ def _go_frames(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _place(kind: str, own: Sequence[str]) -> str:
-    """The first of the functions; those that call each other where a stack was at its end: where it ended is chance."""
+    """The first of the functions; for a stack overflow, those that call each other: where it ended is chance."""
     if "StackOverflow" not in kind and "stack overflow" not in kind:
         return "" if "OutOfMemory" in kind else next(iter(own), "")
     counted = Counter(own)
@@ -90,7 +92,7 @@ def _place(kind: str, own: Sequence[str]) -> str:
 
 
 def _python(lines: Sequence[str], top: str) -> str:
-    """The innermost function that is not of Python itself."""
+    """The innermost function that does not belong to Python itself."""
     frames = [m for m in map(_PYTHON_FRAME.match, lines) if m and not _PYTHON_RUNTIME.search(m[1])]
     thrown = next((m[1] for m in map(_PYTHON_TYPE.match, lines[1:]) if m), "")
     return _in(thrown, f"{frames[-1][1].rpartition('/')[2]}:{frames[-1][2]}" if frames else "")
@@ -104,7 +106,7 @@ def _native(lines: Sequence[str], top: str) -> str:
 
 
 def _beam(lines: Sequence[str], top: str) -> str:
-    """Reason and function are what is said anyway."""
+    """The report itself names the reason and the function."""
     return top if _BEAM_PLACE.search(top) else ""
 
 

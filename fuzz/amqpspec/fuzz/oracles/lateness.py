@@ -37,7 +37,7 @@ class Moments:
         self._waits: deque[Wait] = deque(maxlen=_KEPT)
 
     def learn(self, results: Iterable[InputResult]) -> None:
-        """Take in how long all of these waited."""
+        """Learn how long all of these waited."""
         self._waits += (wait for result in results for wait in waits(result))
 
     def explain(self, wait: Wait) -> bool:
@@ -55,7 +55,7 @@ def waits(result: InputResult) -> Sequence[Wait]:
 
 
 def late(results: Iterable[InputResult], limit_s: float, moments: Moments) -> Iterator[Suspicion]:
-    """The slowest answer beyond the limit that its moment does not explain, suspected of all inputs with such a one."""
+    """Yield one suspicion: the slowest answer that neither limit nor moment explains, with all such inputs."""
     slow = [(worst, result) for result in results if (worst := _unexplained_s(result, limit_s, moments))]
     if slow:
         slow.sort(key=lambda one: -one[0])
@@ -64,6 +64,6 @@ def late(results: Iterable[InputResult], limit_s: float, moments: Moments) -> It
 
 
 def _unexplained_s(result: InputResult, limit_s: float, moments: Moments) -> float:
-    """The longest wait of an input that is late, 0 if none is."""
+    """The longest wait of an input that is late; 0 if none is."""
     found = [one.took_s for one in waits(result) if one.took_s > limit_s and not moments.explain(one)]
     return max(found, default=0.0)

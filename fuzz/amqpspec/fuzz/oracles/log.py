@@ -63,17 +63,17 @@ _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 @dataclass(slots=True)
 class LogWatch:
-    """Reads on where it stopped; a log that was cut or replaced is read from its beginning."""
+    """Reads on from where it stopped; a log that was truncated or replaced is read from its beginning."""
 
     path: Path | None
     _at: int = 0
 
     def skip(self) -> None:
-        """What stands there so far is old."""
+        """Skip what the log holds so far."""
         self._at = self._size()
 
     def news(self, wait: Callable[[float], None] = pause) -> str:
-        """What was written since, at most ``MAX_OCTETS`` of its end; a log that is being written is waited for."""
+        """What was written since, at most the last ``MAX_OCTETS``; a log that is being written is waited for."""
         if self.path is None:
             return ""
         size = self._size_at_rest(wait)
@@ -87,7 +87,7 @@ class LogWatch:
             return ""
 
     def _size_at_rest(self, wait: Callable[[float], None]) -> int:
-        """The size once nothing has been written for a moment, or after a while."""
+        """The size after nothing was written for a moment, or after a while."""
         until_s = now_s() + _CATCH_UP_S
         while (rest_s := self._since_written_s()) < _REST_S and now_s() < until_s:
             wait(_REST_S - rest_s)
@@ -107,7 +107,7 @@ class LogWatch:
 
 
 def complaints(text: str) -> Iterator[Suspicion]:
-    """A suspicion for each kind of complaint in a log, in order, each kind once."""
+    """Yield a suspicion for each kind of complaint in a log, in order, each kind once."""
     seen: set[str] = set()
     for one in _each(text):
         if one.top not in seen:
@@ -116,7 +116,7 @@ def complaints(text: str) -> Iterator[Suspicion]:
 
 
 def last_complaint(text: str) -> Suspicion | None:
-    """What a log complains of last, if of anything; it may have been said before."""
+    """The last complaint in a log, even if an earlier one is the same; None if there is none."""
     return next(iter(deque(_each(text), maxlen=1)), None)
 
 
@@ -142,7 +142,7 @@ def _each(text: str) -> Iterator[Suspicion]:
 
 
 def _top(runtime: str, lines: list[str], number: int) -> str:
-    """The line that says what broke: it may stand some lines below the one that says that something did."""
+    """The line that says what broke; it may follow some lines after the one that says that something did."""
     rest = lines[number : number + 60]
     if runtime == "python":
         return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
@@ -154,7 +154,7 @@ def _top(runtime: str, lines: list[str], number: int) -> str:
 
 
 def _of_jvm(rest: list[str]) -> str:
-    """The class of an exception, and the first function that is not the runtime's own; messages hold values."""
+    """The class of an exception, and the first function outside the runtime; messages hold values."""
     thrown = _THROWN.match(rest[0].removeprefix(_CAUSE))
     if thrown is None:
         return _bare(rest[0])
@@ -167,7 +167,7 @@ def _of_jvm(rest: list[str]) -> str:
 
 
 def _of_beam(rest: list[str]) -> str:
-    """Reason and function, without the values of this one time: a term that did not match, a function's arguments."""
+    """Reason and function, without values that change: a term that did not match, a function's arguments."""
     at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
     text = " ".join(_bare(line) for line in rest[at:])
     places = ([part for part in match.groups() if part] for match in _WHERE.finditer(text))
@@ -179,5 +179,5 @@ def _of_beam(rest: list[str]) -> str:
 
 
 def _bare(line: str) -> str:
-    """A line without the time and the process that loggers put before it."""
+    """A line without the time and process that loggers put before it."""
     return _PREFIX.sub("", line).strip()

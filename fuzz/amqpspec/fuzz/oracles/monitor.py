@@ -45,7 +45,7 @@ _GREETINGS, _FOR_AN_INPUT = 24, 2
 class Check:
     """What the oracles said of a batch; ``log`` is what the target wrote meanwhile.
 
-    ``grown_octets`` is what its process holds beyond the most that it had held before.
+    ``grown_octets`` is what its process holds beyond its previous maximum.
     """
 
     suspicions: tuple[Suspicion, ...]
@@ -57,42 +57,43 @@ class Check:
 
 @dataclass(slots=True)
 class Usual:
-    """What harmless inputs cost, learnt from the batches so far; before the first one, from greetings."""
+    """What harmless inputs cost, learned from the batches so far; before the first one, from greetings."""
 
     first_cpu_s: float = _CPU_S
     cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def learn(self, results: Sequence[InputResult], cpu_s: float, waiting: int = 0) -> None:
-        """Take a batch in of which nobody complained; so many of its inputs still wait for their results."""
+        """Learn from a batch without complaints; ``waiting`` of its inputs have no result yet."""
         if results:
             self.cpu_per_input_s.append(cpu_s / (len(results) + waiting))
             known = [o.timing.latency_s for o in results if o.timing.latency_s is not None]
             self.latency_s.append(median(known) if known else 0.0)
 
     def learn_greetings(self, cpu_s: float) -> None:
-        """Take in what the greetings cost that nobody complains of."""
+        """Learn from the cost of greetings."""
         self.first_cpu_s = min(_CPU_S, max(_LEAST_CPU_S, _FOR_AN_INPUT * cpu_s / _GREETINGS))
 
     def bear(self, cpu_s: float, inputs: int) -> None:
-        """Take in what a batch cost that nobody is to blame for: without it the same would be suspected for ever."""
+        """Learn from a batch whose cost no input is to blame for: otherwise, every later batch would be suspected."""
         if inputs:
             self.cpu_per_input_s.append(min(_CPU_S, cpu_s / inputs))
 
     def cpu_s(self, inputs: int) -> float:
-        """What so many inputs take, with room for twice as much."""
+        """What this many inputs may take: twice the usual."""
         return 2 * inputs * (median(self.cpu_per_input_s) if self.cpu_per_input_s else self.first_cpu_s)
 
     @property
     def late_s(self) -> float:
-        """Beyond which an answer is late."""
+        """The time after which an answer is late."""
         return max(_LATE_S, _LATE_FACTOR * (median(self.latency_s) if self.latency_s else 0.0))
 
 
 class Monitor:
-    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles ``without`` which it does cost nothing.
+    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles in ``without`` are not asked and cost
+    nothing.
 
-    ``wait`` lets time pass while the target comes to rest; a campaign goes on listening meanwhile.
+    ``wait`` lets time pass until the target is idle; a campaign continues to listen meanwhile.
     """
 
     def __init__(
@@ -117,11 +118,11 @@ class Monitor:
 
     @property
     def note(self) -> str:
-        """What is gone on without, since the target did not bear it when it began."""
+        """What the oracles do without because the target did not support it at first."""
         return self._canaries.note
 
     def before(self) -> None:
-        """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
+        """Measure, and place canaries. Raises Unanswered if the target does not answer even now."""
         self._canaries.place()
         if not self._greeted and self._asks(Oracle.CPU):
             self._greeted = True
@@ -135,7 +136,7 @@ class Monitor:
             self._most = self._before
 
     def unconfirmed(self, oracle: Oracle) -> None:
-        """What an oracle last said could not be repeated."""
+        """What an oracle reported last could not be reproduced."""
         if oracle is Oracle.CPU:
             self.usual.bear(*self._borne)
         elif oracle is Oracle.MEMORY:
@@ -146,10 +147,9 @@ class Monitor:
         self, results: Sequence[InputResult], waiting: Sequence[FuzzInput] = (), *, settle_s: float = 0.0,
         dying: bool = False,
     ) -> Check:  # fmt: skip
-        """Ask every oracle. A crash or a hang explains the rest, which then is not asked.
+        """Ask every oracle. A crash or a hang explains the rest, which is then not asked.
 
-        ``waiting`` were sent, too, and have no result yet. Where the target may be ``dying``, it is looked at for a
-        while longer.
+        ``waiting`` inputs were sent and have no result yet. A target that may be ``dying`` is watched for longer.
         """
         if settle_s:
             pause(settle_s)
@@ -183,12 +183,12 @@ class Monitor:
         return Check(self._sorted(found), news, after.rss_octets, spent_s, grown_octets)
 
     def belated(self, results: Sequence[InputResult]) -> Check:
-        """What the answers say of inputs of an earlier batch; everything else was asked after that one."""
+        """What the answers say about inputs of an earlier batch; everything else was asked after that batch."""
         self.moments.learn(results)
         return Check(self._sorted(self._of_answers(results)))
 
     def glance(self, within_s: float) -> tuple[Suspicion, ...]:
-        """Whether the target lives, and what its log says since ``before``; within so many seconds, roughly."""
+        """Whether the target lives, and what its log says since ``before``; takes roughly ``within_s``."""
         pid, reason = self._before.pid, ""
         until_s, oracle, top = now_s() + within_s, Oracle.CRASH, "the target is gone"
         while not reason:
@@ -209,24 +209,24 @@ class Monitor:
         return (*fatal, *([] if fatal else complaints(news)))
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections of the canaries."""
         self._canaries.drop()
 
     def forget(self) -> None:
-        """The target was restarted: what was placed there is gone."""
+        """Forget what was placed: the target was restarted."""
         self._canaries.drop()
 
     # --- single oracles
 
     def _works_on(self, after: Gauge, sent: int, inputs: int) -> Suspicion | None:
-        """A hang that only those notice whom the busy thread would serve."""
+        """A hang that only the connections of the busy thread notice."""
         if not self._asks(Oracle.HANG) or not self._weighs or self._rested:
             return None
         burnt = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
         return self._endless.works_on(burnt, self.hang_s) if burnt else None
 
     def _asks(self, *oracles: Oracle) -> bool:
-        """Whether any of these is asked."""
+        """Whether any of these oracles is asked."""
         return not self.without.issuperset(oracles)
 
     @property
@@ -234,13 +234,13 @@ class Monitor:
         return self._asks(Oracle.MEMORY, Oracle.CPU)
 
     def _rest(self) -> None:
-        """Wait until the target has come to rest, or for so long."""
+        """Wait until the target is idle, for a limited time."""
         begun_s = now_s()
         while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
             self.wait(_LOOK_S)
 
     def _weigh_greetings(self) -> None:
-        """What harmless conversations cost. Raises Unanswered."""
+        """Measure the cost of harmless conversations. Raises Unanswered."""
         self._rest()
         before = gauge(self.subject.pid())
         if before.pid is None:
@@ -253,7 +253,7 @@ class Monitor:
             self.usual.learn_greetings(after.cpu_s - before.cpu_s)
 
     def _fatal(self, results: Sequence[InputResult]) -> Suspicion | None:
-        """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""
+        """A crash or a hang, or None. After a broken stream, it looks again: the process may just be dying."""
         reason: Unanswered | None = None
         for _ in range(_LOOKS):
             if self._before.pid is not None and not gauge(self._before.pid).alive:
@@ -286,7 +286,7 @@ class Monitor:
         return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(results))
 
     def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
-        """A crash by what the log says last before it, where it says anything; an endless loop is explained."""
+        """A crash with the last complaint in the log, if there is one; an endless loop explains itself."""
         if fatal.top == endless.TOP:
             return fatal
         said = last_complaint(news)
@@ -296,10 +296,10 @@ class Monitor:
         return replace(fatal, top=f"{fatal.top}; {said.top}", detail=detail, cause=said.cause)
 
     def _at_rest(self, sent: int, inputs: int) -> Gauge:
-        """The gauge once the target has come to rest, or has burnt too much: work may go on behind the last answer.
+        """The gauge when the target is idle or has used too much: work may continue after the last answer.
 
-        A target that never rests is waited for a shorter while each time. What it waits for a processor itself does not
-        count: on a busy machine it may come to its work late.
+        For a target that is never idle, the wait gets shorter each time. Time in which the target waits for a
+        processor does not count: on a busy machine, its work may start late.
         """
         begun_s, held_s = now_s(), held_back_s(self.subject.pid())
         while True:
@@ -333,7 +333,7 @@ class Monitor:
         return [*astray(results), *obedience(results), *late(results, self.usual.late_s, self.moments), *said]
 
     def _sorted(self, found: Sequence[Suspicion]) -> tuple[Suspicion, ...]:
-        """Those that are asked for, the worst first."""
+        """The suspicions of the oracles that are asked, the worst first."""
         order = list(Oracle)
         asked = (s for s in found if s.oracle not in self.without)
         return tuple(sorted(asked, key=lambda s: order.index(s.oracle)))

@@ -28,36 +28,36 @@ class NotConsumed(Unanswered):
 
 
 class Canary(Protocol):
-    """One login's messages: one that is stored while inputs are run, and deliveries of its own."""
+    """The messages of one login: one that is stored while inputs run, and deliveries to its own consumers."""
 
     @property
     def client(self) -> Client:
-        """The connection on which it lives."""
+        """Its connection."""
         ...
 
     def place(self, number: int) -> None:
-        """Store a message before batch n. Raises Unanswered."""
+        """Store a message before a batch. Raises Unanswered."""
         ...
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What has become of the stored message, and what came that was not sent here. Raises Unanswered."""
+        """What became of the stored message, and what arrived that was not sent here. Raises Unanswered."""
         ...
 
 
 class OraclesPart(Part, Protocol):
-    """How the oracles look at a dialect's target.
+    """How the oracles look at a target of a dialect.
 
-    ``echo`` is for a target on which no login can open a canary: the state into which a message of one's own comes
-    back, and the octets that it holds.
+    ``echo`` is for a target on which no login can open a canary: the state into which a message comes back, and the
+    octets that it holds.
     """
 
     echo: tuple[str, bytes] | None = None
     has_canaries: bool = False
 
     def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> Canary:
-        """The canary of a login, whose number no other one has had. Raises Unanswered.
+        """Open the canary of a login under a number that no other has had. Raises Unanswered.
 
-        Without ``listens`` nothing is consumed; NotConsumed says that this is all that the target refuses.
+        Without ``listens``, it consumes nothing; NotConsumed says that the target refuses only that.
         """
         raise NotImplementedError
 
@@ -73,20 +73,20 @@ def who_is(values: Values) -> str:
 
 
 def token(number: int, who: str) -> bytes:
-    """A body that nobody else sends, long enough to show where it was bent."""
+    """A body that no one else sends, long enough to show where it was changed."""
     seed = blake2b(f"{number} {who}".encode(), digest_size=32).digest()
     return b"amqpspec canary " + seed * 8
 
 
 def stored_changed(who: str, expected: bytes, stored: bytes | None) -> Suspicion:
-    """What is said of a stored message that is not as it was; None where it is gone."""
+    """A suspicion for a stored message that was changed; None if it is gone."""
     actual = "no message" if stored is None else f"{len(stored)} octets {_around(stored, expected)}"
     detail = f"{who}: expected the {len(expected)} octets that were stored, actual {actual}"
     return Suspicion(Oracle.CANARY, "stored message changed", detail)
 
 
 def among(received: list[bytes]) -> str:
-    """What came in place of one's own message."""
+    """What arrived in place of the canary's own message."""
     return f"expected its own message once, actual {len(received)} deliveries: {[body[:24] for body in received[:3]]}"
 
 
@@ -101,7 +101,7 @@ def _around(actual: bytes, expected: bytes) -> str:
 def delivered(
     client: Client, own: Mapping[int, bytes], counts: Callable[[Heard], bool]
 ) -> list[tuple[int, bytes]]:
-    """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
+    """Bodies by channel: up to the canary's own last one and what follows at once; all of other channels."""
     received = [(said.channel, said.payload) for said in client.passed if counts(said)]
     client.passed.clear()
     left = set(own.values())
@@ -115,7 +115,7 @@ def delivered(
 
 
 def judged(who: str, own: Mapping[int, bytes], received: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
-    """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
+    """What was wrong with the deliveries: lost, on another channel, or someone else's."""
     for channel, body in own.items():
         here = [found for at, found in received if at == channel]
         elsewhere = [at for at, found in received if found == body and at != channel]

@@ -13,7 +13,7 @@ import psutil
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """What a process uses: memory in octets, processor time in seconds; of one that is gone, ``alive`` is False."""
+    """What a process uses: memory in octets, CPU time in seconds; ``alive`` is False if it is gone."""
 
     pid: int | None
     alive: bool = True
@@ -22,7 +22,7 @@ class Gauge:
 
 
 def gauge(pid: int | None) -> Gauge:
-    """A look at a process; a zombie is gone, though it can still be signalled. Without a pid nothing is known."""
+    """Look at a process. A zombie is gone, although it can still be signalled. Without a pid, nothing is known."""
     if pid is None:
         return Gauge(None)
     try:
@@ -37,7 +37,7 @@ def gauge(pid: int | None) -> Gauge:
 
 
 def is_working(pid: int | None) -> bool:
-    """Whether any thread of a process could run just now, whether or not the machine has a processor for it."""
+    """Whether any thread of a process could run now, whether or not the machine has a processor for it."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
     except OSError:
@@ -46,7 +46,9 @@ def is_working(pid: int | None) -> bool:
 
 
 def held_back_s(pid: int | None) -> float:
-    """How long its threads have waited for a processor, in sum: what they did not do then is no sign of rest."""
+    """How long its threads have waited for a processor, in total: what they did not do meanwhile is no sign of
+    idleness.
+    """
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
     except OSError:
@@ -70,7 +72,7 @@ def _state(task: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What inputs may cost a target; all beyond is suspected. Memory: what lies unused between collections counts."""
+    """What inputs may cost a target; everything beyond is suspected. Memory unused between collections counts."""
 
     memory_octets: int = 32 << 20
     memory_per_octet: float = 16.0
@@ -86,7 +88,7 @@ class Allowance:
         return f"memory grew by {grown >> 20} MiB for {sent_octets} octets, allowed {allowed >> 20} MiB"
 
     def cpu(self, before: Gauge, after: Gauge, sent_octets: int, usual_s: float) -> str:
-        """A complaint about processor time beyond what as many harmless inputs take, or nothing."""
+        """A complaint about CPU time beyond what as many harmless inputs take, or nothing."""
         spent_s = after.cpu_s - before.cpu_s
         allowed_s = self.cpu_s + usual_s + sent_octets * self.cpu_per_octet_s
         if not _both(before, after) or spent_s <= allowed_s:

@@ -13,7 +13,7 @@ from amqpspec.fuzz.inputs.identity import InputId
 
 
 class Oracle(StrEnum):
-    """The oracles, the worst first: what comes earlier may explain what comes later."""
+    """The oracles, the worst first: an earlier one may explain a later one."""
 
     CRASH = "crash"
     HANG = "hang"
@@ -38,9 +38,9 @@ _CHANGING = re.compile(r"0x[0-9a-fA-F]+|<[0-9.]+>|#Ref<[^>]*>|[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """``top`` is the same for the same cause; ``detail`` is for people; ``inputs`` are those that are suspected.
+    """``top`` is the same for the same cause; ``detail`` is for people; ``inputs`` are the suspects.
 
-    ``cause`` is what broke and where, as far as the log shows it: the same cause may have several tops.
+    ``cause`` is what broke and where, as far as the log shows it: one cause may have several tops.
     """
 
     oracle: Oracle
@@ -51,7 +51,7 @@ class Suspicion:
 
     @property
     def name(self) -> str:
-        """What is known of the cause before anything is tried again."""
+        """What is known of the cause before anything is retried."""
         return self.cause or self.top
 
 

@@ -29,16 +29,16 @@ Stack = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One thread of a dump: its processor time, and where it is."""
+    """One thread of a dump: its CPU time, and its stack."""
 
     cpu_ms: float
     functions: Stack
 
 
 def endless_stack(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> Stack:
-    """The functions that the busiest thread does not leave; none where nothing is known.
+    """The functions that the busiest thread does not leave; empty if nothing is known.
 
-    ``news`` is what the target's log says since it was last asked: a JVM writes its threads there.
+    ``news`` returns what the target's log says since the last call: a JVM writes its threads there.
     """
     dumps = [_dump(pid, news, wait)]
     while dumps[-1] and len(dumps) < _DUMPS:
@@ -48,7 +48,7 @@ def endless_stack(pid: int | None, news: Callable[[], str], wait: Callable[[floa
 
 
 def stack_in_all(dumps: Sequence[Mapping[str, Thread]]) -> Stack:
-    """The functions that the busiest thread was in all the time; what they call differs from dump to dump."""
+    """The functions that the busiest thread was in each time; what they call differs from dump to dump."""
     first, last = dumps[0], dumps[-1]
     spent = {name: last[name].cpu_ms - first[name].cpu_ms for name in first if name in last}
     busiest = max((name for name in spent if last[name].functions), key=spent.__getitem__, default="")
@@ -58,7 +58,7 @@ def stack_in_all(dumps: Sequence[Mapping[str, Thread]]) -> Stack:
 
 
 def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> dict[str, Thread]:
-    """The threads of a process, where it is a JVM; any other would end."""
+    """The threads of a process if it is a JVM; the signal would end any other process."""
     if pid is None:
         return {}
     try:
@@ -78,7 +78,7 @@ def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None
 
 
 def threads_in(text: str) -> dict[str, Thread]:
-    """The threads of the last dump in a text, by their names."""
+    """The threads of the last dump in a text, by name."""
     lines = text.splitlines()[-_MOST_LINES:]
     found = {}
     for number, line in enumerate(lines):
@@ -89,6 +89,6 @@ def threads_in(text: str) -> dict[str, Thread]:
 
 
 def _common(stacks: Sequence[Stack]) -> Stack:
-    """What all stacks have in common from their beginnings on."""
+    """What all stacks have in common, from their beginnings."""
     levels = takewhile(lambda level: len(set(level)) == 1, zip(*stacks, strict=False))
     return tuple(level[0] for level in levels)

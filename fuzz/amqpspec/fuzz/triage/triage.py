@@ -48,9 +48,9 @@ _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANC
 
 
 class Status(StrEnum):
-    """``stable``: happens each time, on a fresh target, too; ``flaky``: at times; ``lost``: seen once, not again.
+    """``stable``: happens each time, on a fresh target, too; ``flaky``: sometimes; ``lost``: seen once, not again.
 
-    ``unblamed``: seen, and not tried again to its end, for the campaign was stopped or the target lost.
+    ``unblamed``: seen, but not retried to the end, because the campaign was stopped or the target lost.
     """
 
     STABLE = "stable"
@@ -61,9 +61,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Who it was. Without ``item`` the batch as a whole is to blame, as far as that is known.
+    """Who is to blame. Without ``item``, it is the batch as a whole, as far as is known.
 
-    ``asks`` is how often it was tried to make the input smaller; 0 if it was not.
+    ``asks`` is the number of attempts to make the input smaller; 0 if there were none.
     """
 
     status: Status
@@ -88,14 +88,14 @@ class TargetLost(Exception):
 
 
 class OutOfTime(Exception):
-    """The time for blame is over; what was not tried yet stays untried."""
+    """The time for blame is over; what was not retried yet stays open."""
 
 
 class Triage:
-    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime,
-    ``is_hurried`` what is only done to make an input smaller still.
+    """Retries inputs on one target; ``trials`` continues an earlier count. If ``is_late``, it ends with OutOfTime; if
+    ``is_hurried``, inputs are not made smaller any further.
 
-    ``revivals`` counts how often the target was, or may have been, restarted.
+    ``revivals`` counts how many times the target was, or may have been, restarted.
     """
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
@@ -106,7 +106,7 @@ class Triage:
         self.is_hurried: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
-        """The one input of a batch that does it. Raises TargetLost, OutOfTime."""
+        """Find the one input of a batch that is to blame. Raises TargetLost, OutOfTime."""
         self._fresh = False
         blame = self._blame(items, seen)
         if blame.status is Status.LOST:
@@ -130,12 +130,12 @@ class Triage:
         return Blame(Status.FLAKY if again.fired else Status.LOST, again.fired or seen, None, log=again.log)
 
     def again(self, item: FuzzInput, seen: Suspicion) -> Blame:
-        """One input alone, as often as a finding is confirmed. Raises TargetLost."""
+        """Retry one input alone, as many times as a finding is confirmed. Raises TargetLost."""
         self._fresh = False
         return self._confirmed(item, seen)
 
     def revive(self) -> None:
-        """A target that may be gone, back again: by itself, or by a restart. Raises TargetLost, OutOfTime."""
+        """Bring back a target that may be gone: it recovers or is restarted. Raises TargetLost, OutOfTime."""
         self._monitor.forget()
         self.revivals += 1
         if self.is_late():
@@ -145,21 +145,21 @@ class Triage:
             raise TargetLost(f"{self._subject.name} no longer answers, and cannot be restarted from here")
 
     def renew(self) -> None:
-        """A fresh target, where it can be restarted; nothing was sent to it since. Raises TargetLost."""
+        """Restart the target if possible, unless nothing was sent since the last restart. Raises TargetLost."""
         if self._subject.restart is not None and not self._fresh:
             self.revive()
 
     # --- who
 
     def _suspected(self, items: Sequence[FuzzInput], seen: Suspicion) -> list[FuzzInput]:
-        """Those of the items that the oracle named, in its order."""
+        """The items that the oracle named, in its order."""
         at = {id: number for number, id in enumerate(seen.inputs)}
         return sorted((item for item in items if item.id in at), key=lambda item: at[item.id])
 
     def _shown(
         self, suspected: Sequence[FuzzInput], items: Sequence[FuzzInput], seen: Suspicion
     ) -> Sequence[FuzzInput]:
-        """Those who are shown to do it together: the suspects, else all; no one if it is not repeated."""
+        """Those that do it together when retried: the suspects, else all; none if it is not reproduced."""
         if suspected and self._try(suspected, seen).fired:
             return suspected
         whole = not suspected or (len(suspected) < len(items) and seen.oracle is not Oracle.OBEDIENCE)
@@ -191,7 +191,7 @@ class Triage:
     def _met(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         """The input after which it happens when all are sent in order, a few at a time: one restart for each pass.
 
-        Halves would cost a restart each. What shows only later, or takes several inputs, is not found like this.
+        Halves would cost a restart each. What shows later, or needs several inputs, is not found like this.
         """
         left = list(items)
         while left:
@@ -227,7 +227,7 @@ class Triage:
         return None
 
     def _count(self) -> None:
-        """One more trial. Raises OutOfTime."""
+        """Count one more trial. Raises OutOfTime."""
         if self.is_late():
             raise OutOfTime
         self.trials += 1
@@ -243,7 +243,7 @@ class Triage:
         return left[0] if left and (sure or self._try(left, seen).fired) else None
 
     def _hit(self, halves: Iterable[list[FuzzInput]], seen: Suspicion) -> list[FuzzInput] | None:
-        """The half that does it; where several things end a target, rather the one that does what was seen."""
+        """The half that does it; if several things end a target, preferably the half that does what was seen."""
         other = None
         for half in halves:
             fired = self._try(half, seen).fired
@@ -274,7 +274,7 @@ class Triage:
         return Blame(status, last.fired, item, last.result, last.spoken, last.log)
 
     def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
-        """Run inputs and ask the oracle again; a target that is spoilt by it is brought back. Raises OutOfTime."""
+        """Send inputs and ask the oracle again; a target that they end is brought back. Raises OutOfTime."""
         self._count()
         alone = len(items) < 2
         executor = self._subject.executor(self._tempo_for(seen.oracle, patient=alone and not hasty))
@@ -303,7 +303,7 @@ class Triage:
         return self._tempo.patient if patient and oracle is not Oracle.LATE else self._tempo
 
     def _ready(self) -> None:
-        """A target that is about to be sent inputs. Raises TargetLost."""
+        """Prepare the target for inputs. Raises TargetLost."""
         self._fresh = False
         try:
             self._monitor.before()
@@ -317,9 +317,9 @@ class Triage:
     # --- smaller
 
     def smaller(self, blame: Blame) -> Blame:
-        """The same blame with the smallest input that was found to have the same signature. Raises TargetLost.
+        """The blame with the smallest input found that has the same signature. Raises TargetLost.
 
-        Where the time for blame is over, it is the smallest so far.
+        If the time for blame is over, it is the smallest so far.
         """
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
@@ -340,7 +340,7 @@ class Triage:
         return replace(best, asks=asks)
 
     def _smaller_one(self, blame: Blame, steps: tuple[bytes, ...]) -> Blame | None:
-        """The blame with other steps, where they have the same signature."""
+        """The blame with other steps, if they have the same signature."""
         assert blame.item is not None
         item = replace_steps(blame.item, steps)
         tried = self._try([item], blame.suspicion, hasty=True)
@@ -363,5 +363,5 @@ def _same(one: Suspicion, seen: Suspicion) -> bool:
 
 
 def _same_cause(one: Suspicion, seen: Suspicion) -> bool:
-    """By the trace if there is one: what is said above it may hold values."""
+    """Compare by the trace if there is one: the message above it may hold values."""
     return one.cause == seen.cause if seen.cause else one.top == seen.top
