@@ -30,6 +30,7 @@ from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import World
+from amqpspec.fuzz.sequences.step import Load
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
@@ -59,6 +60,13 @@ class Amqp10Driver(FuzzDriver):
         from amqpspec.fuzz.amqp_1_0.sequences.world import VERBS
 
         return VERBS
+
+    @property
+    def loads(self) -> Mapping[str, Load]:
+        """What takes much and gives it back."""
+        from amqpspec.fuzz.amqp_1_0.sequences.loads import LOADS
+
+        return LOADS
 
     def world(self, context: Context) -> World:
         """Connections of one container, and nodes."""

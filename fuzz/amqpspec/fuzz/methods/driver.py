@@ -31,6 +31,7 @@ from amqpspec.fuzz.methods.turns import FACTS, TURNS
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import World
+from amqpspec.fuzz.sequences.step import Load
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
@@ -191,6 +192,13 @@ class MethodsDriver(FuzzDriver):
         from amqpspec.fuzz.methods.sequences.world import VERBS
 
         return VERBS if {"basic.nack", "confirm.select"} <= set(self.tables.methods) else ()
+
+    @property
+    def loads(self) -> Mapping[str, Load]:
+        """What takes much and gives it back."""
+        from amqpspec.fuzz.methods.sequences.loads import LOADS
+
+        return LOADS
 
     def world(self, context: Context) -> World:
         """Connections, channels and queues."""

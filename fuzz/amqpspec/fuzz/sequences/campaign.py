@@ -52,6 +52,7 @@ class SequenceCampaign:
     findings: list[SequenceFinding] = field(default_factory=list)
     programs: int = 0
     steps: int = 0
+    loads: int = 0
     again: Counter[str] = field(default_factory=Counter)
     ended: str = DONE
     lost: bool = False
@@ -74,7 +75,19 @@ class SequenceCampaign:
             programs, steps = ROUNDS[number % len(ROUNDS)]
             self._round(stage, self.order.seed * 1_000_003 + number, programs, steps)
             number += 1
+            if number == 1:
+                self._loads(stage)
         self.ended = self.ended if self.lost else SPENT if self._is_spent else DONE
+
+    def _loads(self, stage: Stage) -> None:
+        """Each load once: the second half of its repetitions is compared with the first half."""
+        for step in stage.loads:
+            if self._is_spent or self.lost:
+                return
+            self.loads += 1
+            found = run_program(stage.begin, (step,))
+            if found is not None:
+                self._take(stage, found, self.order.seed, lambda: self._is_spent)
 
     @property
     def _is_spent(self) -> bool:
@@ -164,6 +177,6 @@ class SequenceCampaign:
         return {
             "target": subject.name, "url": subject.url, "dialect": subject.dialect, "seed": order.seed,
             "ended": self.ended, "seconds": round(self.seconds_s, 1), "programs": self.programs, "steps": self.steps,
-            "again": dict(self.again),
+            "loads": self.loads, "again": dict(self.again),
             "findings": [f.to_json(subject, order.out / "findings" / f.name) for f in self.findings],
         }  # fmt: skip

@@ -5,11 +5,11 @@ Knows: the questions. Must not know: any dialect's answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, cast, runtime_checkable
 
 from amqpspec.fuzz.parts import Part, loaded_driver
-from amqpspec.fuzz.sequences.step import Step
+from amqpspec.fuzz.sequences.step import Load, Step
 from amqpspec.peer.context import Context
 from amqpspec.wire.transport import Transport
 
@@ -58,6 +58,11 @@ class SequencesPart(Part, Protocol):
     def world(self, context: Context) -> World:
         """A world on a target; only asked where there are verbs."""
         raise NotImplementedError
+
+    @property
+    def loads(self) -> Mapping[str, Load]:
+        """What takes much and gives it back, by name."""
+        return {}
 
 
 def sequences_part(dialect_id: str) -> SequencesPart:

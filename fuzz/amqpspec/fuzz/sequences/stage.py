@@ -5,7 +5,7 @@ Knows: subjects, recorded streams. Must not know: hypothesis, models, what a vio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,9 @@ from secrets import token_hex
 from threading import Event
 
 from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.sequences.loads import repeated, steps_of
 from amqpspec.fuzz.sequences.part import World, sequences_part
+from amqpspec.fuzz.sequences.step import LOAD, Load, Step
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import BudgetSpent, Context, Login, Nodes, Patience, Unmet
 from amqpspec.record.transcript import Transcript
@@ -30,12 +32,32 @@ _HASTY_REPLY_S = 1.5
 _OF_CLEANING = (Unmet, StreamEnded, BudgetSpent, Stopped)
 
 
-class _Hosted:
-    """A world whose streams are closed, whose nodes are deleted and whose transcript ends with it."""
+Run = Callable[[int], None]
+"""Runs a load so often that it can be judged; raises Violation."""
 
-    def __init__(self, world: World, streams: Streams, clean: Callable[[], None]) -> None:
-        self._world, self._streams, self._clean = world, streams, clean
-        self.options, self.take, self.finish = world.options, world.take, world.finish
+
+class _Hosted:
+    """A world whose streams are closed, whose nodes are deleted and whose transcript ends with it.
+
+    Loads are steps here: they need the target's process, which no world knows.
+    """
+
+    def __init__(
+        self, world: World, streams: Streams, clean: Callable[[], None], loads: Mapping[str, Run]
+    ) -> None:
+        self._world, self._streams, self._clean, self._loads = world, streams, clean, loads
+        self.finish = world.finish
+
+    def options(self, verb: str) -> Sequence[Step]:
+        """The steps of a verb that can come next."""
+        return steps_of(self._loads) if verb == LOAD else self._world.options(verb)
+
+    def take(self, step: Step) -> None:
+        """Take a step, or run a load; raises Violation."""
+        if step.verb == LOAD:
+            self._loads[str(step.args[0])](int(step.args[1]))
+        else:
+            self._world.take(step)
 
     def give_up(self) -> None:
         """Leave, whatever the time says."""
@@ -77,8 +99,19 @@ class Stage:
         """A world; nothing has been sent yet."""
         streams = self._streams(transcript)
         context = self._context(streams)
-        world = sequences_part(self.subject.dialect).world(context)
-        return _Hosted(world, streams, lambda: self._delete(context))
+        part = sequences_part(self.subject.dialect)
+        loads = {name: partial(self._load, name, load, context) for name, load in part.loads.items()}
+        return _Hosted(part.world(context), streams, lambda: self._delete(context), loads)
+
+    def _load(self, name: str, load: Load, context: Context, count: int) -> None:
+        """What takes longer than a program may is not judged."""
+        with suppress(BudgetSpent, Stopped):
+            repeated(name, lambda: load(context, count), self.subject.pid)
+
+    @property
+    def loads(self) -> list[Step]:
+        """The loads that can be judged: none without a process to look at."""
+        return steps_of(sequences_part(self.subject.dialect).loads) if self.subject.pid() is not None else []
 
     def transcript(self, path: Path) -> Transcript:
         """A transcript of a program."""

@@ -5,9 +5,11 @@ Knows: words and small values. Must not know: any dialect, how steps are taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from amqpspec.peer.context import Context
 
 Arg = int | str
 
@@ -35,6 +37,12 @@ class Step:
 
 
 Program = tuple[Step, ...]
+
+LOAD = "load"
+"""The verb that runs a load; its arguments are a load's name and how many things are taken each time."""
+
+Load = Callable[[Context, int], None]
+"""Takes so many things and gives all of them back, on connections of its own. Raises Unmet, StreamEnded."""
 
 
 class Violation(Exception):

@@ -1,0 +1,140 @@
+"""Loads of ``fuzz --sequences``: a clean broker keeps nothing, and one that leaks each time is found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from amqpspec.cli.fuzz_sequences import with_programs
+from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.process import Gauge
+from amqpspec.fuzz.sequences.loads import judge
+from amqpspec.fuzz.sequences.machine import run_program
+from amqpspec.fuzz.sequences.stage import Stage
+from amqpspec.fuzz.sequences.step import LOAD, Step, Violation
+
+CLEAN = ""
+KEEPS_CONSUMERS = """
+from amqpspec.reference.model.vhost import VirtualHost
+sound = VirtualHost.remove_consumer
+def remove_consumer(self, consumer):
+    kept.append(bytearray(1000))
+    return sound(self, consumer)
+VirtualHost.remove_consumer = remove_consumer
+"""
+KEEPS_TRANSACTIONS = """
+from amqpspec.reference.methods import channel
+sound = channel.Transaction.take
+def take(self):
+    taken = list(sound(self))
+    kept.append((taken, bytearray(1 << 20)))
+    return taken
+channel.Transaction.take = take
+"""
+BROKER = """
+import sys
+kept = []
+{defect}
+from amqpspec.reference.server import ReferenceBroker
+with ReferenceBroker("{dialect}") as broker:
+    print(broker.url, flush=True)
+    sys.stdin.read()
+"""
+REPETITIONS = 10
+
+
+@contextmanager
+def broker(dialect: str, defect: str = CLEAN) -> Iterator[Stage]:
+    """A broker in a process of its own, which keeps what its defect says."""
+    script = BROKER.format(defect=defect, dialect=dialect)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            port = urlsplit(process.stdout.readline().strip()).port or 0
+            yield Stage.of(Subject("child", dialect, Address("127.0.0.1", port), pid=lambda: process.pid))
+        finally:
+            process.stdin.close()
+            process.wait()
+
+
+def kind_of(stage: Stage, name: str) -> str:
+    """The violation of a load, or nothing."""
+    (step,) = (step for step in stage.loads if step.args[0] == name)
+    found = run_program(stage.begin, (step,))
+    return found.violation.kind if found is not None else ""
+
+
+@pytest.mark.parametrize("dialect", with_programs())
+def test_a_clean_broker_keeps_nothing(dialect: str) -> None:
+    with broker(dialect) as stage:
+        assert {kind_of(stage, str(step.args[0])) for step in stage.loads} == {""}
+
+
+def test_a_clean_broker_is_clean_in_every_run() -> None:
+    with broker("amqp-0-9-1") as stage:
+        kinds = [
+            kind_of(stage, name)
+            for _ in range(REPETITIONS)
+            for name in ("consumers cancelled", "transactions rolled back")
+        ]
+    assert set(kinds) == {""}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "defect", "load"),
+    [
+        ("amqp-0-9-1", KEEPS_CONSUMERS, "consumers cancelled"),
+        ("amqp-0-9-1", KEEPS_TRANSACTIONS, "transactions rolled back"),
+        ("amqp-0-10", KEEPS_CONSUMERS, "subscriptions cancelled"),
+    ],
+)
+def test_a_broker_that_keeps_something_each_time_is_found(dialect: str, defect: str, load: str) -> None:
+    with broker(dialect, defect) as stage:
+        assert kind_of(stage, load) == f"{load}: memory grows"
+        assert kind_of(stage, "queues deleted") == ""
+
+
+def gauges(*mib: float, cpu_s: tuple[float, ...] = ()) -> list[Gauge]:
+    spent = cpu_s or tuple(float(n) for n in range(len(mib)))
+    return [
+        Gauge(1, rss_octets=int(octets * 2**20), cpu_s=seconds)
+        for octets, seconds in zip(mib, spent, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        gauges(0, 20, 30, 35, 37, 38, 38, 38, 38),  # a pool that fills up
+        gauges(0, 8, 16, 24, 32, 1, 8, 16, 24),  # a heap between collections
+        gauges(0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),  # little
+        [*gauges(0, 8, 16, 24, 32, 40, 48, 56), Gauge(2, rss_octets=64 << 20)],  # a restart
+        [Gauge(None) for _ in range(9)],
+    ],
+)
+def test_what_does_not_grow_to_the_end_is_no_violation(seen: list[Gauge]) -> None:
+    judge("load", seen)
+
+
+def test_what_grows_to_the_end_is_a_violation() -> None:
+    with pytest.raises(Violation, match="32 MiB, then 32 MiB"):
+        judge("load", gauges(0, 8, 16, 24, 32, 40, 48, 56, 64))
+    slower = gauges(*(0,) * 9, cpu_s=(0, 0.1, 0.2, 0.3, 0.4, 1.0, 2.0, 3.0, 4.0))
+    with pytest.raises(Violation, match="processor time"):
+        judge("load", slower)
+
+
+def test_a_load_is_a_step_that_can_be_run_again() -> None:
+    with broker("amqp-0-9-1") as stage:
+        step = stage.loads[0]
+        assert step.verb == LOAD and Step.from_json(step.to_json()) == step
+        world = stage.begin()
+        assert step in world.options(LOAD)
+        world.give_up()
