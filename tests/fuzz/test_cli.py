@@ -26,6 +26,13 @@ def test_cells_are_listed_and_counts_add_up() -> None:
     assert "C01 does not exist: " in text
 
 
+def test_the_deployed_dialect_has_cells_and_no_seeded_defects() -> None:
+    code, text = run("--list-cells", "-d", "amqp-0-8")
+    assert code == 0 and text.startswith("amqp-0-8 ")
+    code, text = run("--selftest", "-d", "amqp-0-8")
+    assert code == 2 and "actual amqp-0-8" in text
+
+
 def test_an_input_is_shown_with_its_frames() -> None:
     id = next(c for c in cells("amqp-0-9-1") if c.key == "amqp-0-9-1/C04/frame.end/ready").id(0)
     code, text = run("show", str(id))

@@ -43,3 +43,8 @@ def fuzzed_dialects() -> tuple[str, ...]:
 def deployed_dialects() -> tuple[str, ...]:
     """Dialects in which brokers in use answer one of those; they have cells and ids of their own."""
     return tuple(found for d in fuzzed_dialects() if (found := deployed_as(d)))
+
+
+def spoken_dialects() -> tuple[str, ...]:
+    """Every dialect with a driver: the dialects with a ledger, then those in which brokers in use answer one."""
+    return (*fuzzed_dialects(), *deployed_dialects())

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import one_line_errors, one_of
+from amqpspec.cli.common import one_line_errors, one_of, stop
+from amqpspec.cli.fuzz_options import seed
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.catalogue import Cell, absent, cells, resolve
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.words import in_words
-from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.parts import fuzzed_dialects, spoken_dialects
 from amqpspec.fuzz.states.ways import states
+from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
@@ -94,7 +96,14 @@ class _Fuzz(click.Group):
 @click.option(
     "--selftest", is_flag=True, help="Check the oracles: seeded defects are found, and nothing else is."
 )
-@click.option("--dialect", "-d", "dialects", multiple=True, **one_of(fuzzed_dialects), help="Default: all.")
+@click.option(
+    "--dialect",
+    "-d",
+    "dialects",
+    multiple=True,
+    **one_of(spoken_dialects),
+    help="Default: all; with --selftest, those with a ledger.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--out",
@@ -114,7 +123,7 @@ class _Fuzz(click.Group):
     metavar="N",
     help="With --selftest: seed N crashes and count how many are blamed on the right input.",
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for --blame.")
+@seed("Seed for --blame.")
 @click.pass_context
 def fuzz(
     context: click.Context,
@@ -137,15 +146,23 @@ def fuzz(
     if context.invoked_subcommand is not None:
         return
     if selftest:
+        _check_seeded(dialects)
         from amqpspec.cli.fuzz_selftest import run_blame, run_selftest
 
         if blame is not None:
             run_blame(dialects, as_json, out, blame, seed)
         run_selftest(dialects, as_json, out, clean_budget)
     elif list_cells:
-        _list_cells(dialects or fuzzed_dialects(), as_json)
+        _list_cells(dialects or spoken_dialects(), as_json)
     else:
         click.echo(context.get_help())
+
+
+def _check_seeded(dialects: tuple[str, ...]) -> None:
+    outside = sorted({*dialects} - {*fuzzed_dialects()})
+    if outside:
+        expected = ", ".join(fuzzed_dialects())
+        stop(Exit.USAGE, f"--selftest: expected dialects of {expected}, actual {', '.join(outside)}")
 
 
 def _list_cells(chosen: tuple[str, ...], as_json: bool) -> None:

@@ -16,10 +16,22 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
+from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_interop import ENGINES, coverage_of, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
+from amqpspec.cli.fuzz_options import (
+    CELLS,
+    CONNECTIONS,
+    DIALECT,
+    FAMILIES_ONLY,
+    PATIENCE,
+    SCOPE,
+    TARGET,
+    TARGETS,
+    budget,
+    seed,
+)
 from amqpspec.cli.fuzz_report import write_reports
 from amqpspec.cli.fuzz_sequences import replay_sequence
 from amqpspec.cli.fuzz_subject import subject_of
@@ -32,7 +44,6 @@ from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.selftest.process import SEEDED, SeededBroker
 from amqpspec.fuzz.sequences.finding import is_sequence
 from amqpspec.fuzz.triage.findings import item_of, read_finding
@@ -51,55 +62,32 @@ _OUT = Path("campaign")
 
 @click.command("campaign", short_help="Run a campaign against a target.")
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target from targets.yaml.")
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
-@click.option(
-    "--budget", default="10m", show_default=True, help="Duration of the campaign: 90, 90s, 10m, 8h."
-)
+@TARGET
+@TARGETS
+@budget("Duration of the campaign")
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the campaign (default: campaign)."
 )
-@click.option(
-    "--dialect", "-d", **one_of(lambda: (*fuzzed_dialects(), *deployed_dialects())), help="Dialect to speak."
-)
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for random mutation."
-)
+@DIALECT
+@seed()
 @click.option(
     "--shard", default="1/1", show_default=True, metavar="I/N", help="Send only part I of N of the inputs."
 )
 @click.option(
     "--resume", type=click.Path(path_type=Path, exists=True), help="Continue the campaign in this folder."
 )
-@click.option(
-    "--cells", multiple=True, metavar="GLOB", help="Only cells that match, for example C04/*/channel."
-)
-@click.option("--families-only", is_flag=True, help="Skip the random mutation that follows the families.")
+@CELLS
+@FAMILIES_ONLY
 @click.option(
     "--workers", "-w", type=click.IntRange(1, 64), show_default="half of more than 2 processors, at most 4",
     help="Number of sending processes.",
 )  # fmt: skip
-@click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
-@click.option(
-    "--patience",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.1, 20),
-    help="Multiply every wait by this factor.",
-)
+@CONNECTIONS
+@PATIENCE
 @click.option(
     "--thorough", is_flag=True, help="After each input that was not refused, continue with legal frames."
 )
-@click.option(
-    "--scope",
-    type=click.Path(path_type=Path, exists=True),
-    help="File of allowed hosts beyond loopback, one per line.",
-)
+@SCOPE
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
 @click.option(
@@ -181,12 +169,7 @@ def campaign(
 @click.argument("what", metavar="FOLDER|ID|OCTETS")
 @click.argument("url", required=False)
 @click.option("--target", "-t", "name", help="A target from targets.yaml (default: the finding's).")
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
+@TARGETS
 @click.option("--state", metavar="STATE", help="State in which to send OCTETS (hex; commas separate steps).")
 @click.option(
     "--oracle", "oracles", multiple=True, type=click.Choice([oracle.value for oracle in Oracle]),
@@ -196,11 +179,7 @@ def campaign(
     "--corpus", type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="With an id of an input made from a corpus: the folder of its campaign.",
 )  # fmt: skip
-@click.option(
-    "--scope",
-    type=click.Path(path_type=Path, exists=True),
-    help="File of allowed hosts beyond loopback, one per line.",
-)
+@SCOPE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def replay(
     what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,

@@ -18,6 +18,7 @@ import click
 
 from amqpspec.cli.certify import stopping
 from amqpspec.cli.common import command_words, one_line_errors, seconds_of, stop
+from amqpspec.cli.fuzz_options import FAMILIES_ONLY, budget, seed
 from amqpspec.fuzz.clients.bout import SETTLE_S, Ring
 from amqpspec.fuzz.clients.campaign import ClientCampaign, ClientOrder
 from amqpspec.fuzz.clients.findings import item_in
@@ -39,15 +40,11 @@ _HANG_S, _CPU_S = 10.0, 3.0
 @click.option("--client", "command", required=True, help="The agent's command line (docs/clients.md).")
 @click.option("--batch", is_flag=True, help="Keep agents running; one process receives up to 64 inputs.")
 @click.option("--dialect", "-d", default="amqp-0-9-1", show_default=True, help="Dialect to speak.")
-@click.option(
-    "--budget", default="10m", show_default=True, help="Duration of the campaign: 90, 90s, 10m, 8h."
-)
+@budget("Duration of the campaign")
 @click.option("--inputs", type=click.IntRange(1), help="End after N inputs.")
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for random mutation."
-)
+@seed()
 @click.option("--cells", multiple=True, metavar="GLOB", help="Only cells that match: C04/*/server-start.")
-@click.option("--families-only", is_flag=True, help="Skip the random mutation that follows the families.")
+@FAMILIES_ONLY
 @click.option(
     "-n", "at_once", default=2, show_default=True, type=click.IntRange(1, 64), help="Agents at once."
 )

@@ -13,15 +13,25 @@ from typing import Any
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
+from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_known import attaches, with_known
+from amqpspec.cli.fuzz_options import (
+    CELLS,
+    CONNECTIONS,
+    DIALECT,
+    FAMILIES_ONLY,
+    PATIENCE,
+    SCOPE,
+    TARGETS,
+    budget,
+    seed,
+)
 from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.cli.fuzz_target import target_of, terminable
 from amqpspec.fuzz.differential.comparison import Comparison, compare
 from amqpspec.fuzz.differential.report import to_json
 from amqpspec.fuzz.differential.tally import Kind
 from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
-from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.reports.campaign.differences import write_differences
 from amqpspec.reports.text import one_line
 from amqpspec.run.exits import Exit
@@ -36,16 +46,9 @@ _SHOWN = 20
     "differential", short_help="Send the same inputs to several targets and compare their reactions."
 )
 @click.argument("names", metavar="TARGET TARGET…", nargs=-1)
-@click.option(
-    "--targets", "targets_file", type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)  # fmt: skip
-@click.option(
-    "--dialect", "-d", **one_of(lambda: (*fuzzed_dialects(), *deployed_dialects())), help="Dialect to speak."
-)
-@click.option(
-    "--budget", default="10m", show_default=True, help="Duration of the comparison: 90, 90s, 10m, 8h."
-)
+@TARGETS
+@DIALECT
+@budget("Duration of the comparison")
 @click.option(
     "--out",
     "-o",
@@ -54,26 +57,12 @@ _SHOWN = 20
     show_default=True,
     help="Folder for the results.",
 )
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for random mutation."
-)
-@click.option(
-    "--cells", multiple=True, metavar="GLOB", help="Only cells that match, for example C04/*/channel."
-)
-@click.option("--families-only", is_flag=True, help="Skip the random mutation that follows the families.")
-@click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
-@click.option(
-    "--patience",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.1, 20),
-    help="Multiply every wait by this factor.",
-)
-@click.option(
-    "--scope",
-    type=click.Path(path_type=Path, exists=True),
-    help="File of allowed hosts beyond loopback, one per line.",
-)
+@seed()
+@CELLS
+@FAMILIES_ONLY
+@CONNECTIONS
+@PATIENCE
+@SCOPE
 @click.option("--no-baseline", is_flag=True, help="Ignore the targets' baselines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def differential(names: tuple[str, ...], budget: str, out: Path, as_json: bool, **options: Any) -> None:

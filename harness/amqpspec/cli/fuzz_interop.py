@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amqpspec.cli.common import one_line_errors, one_of
-from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.parts import spoken_dialects
 from amqpspec.target.config import ConfigError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ENGINES = ("amqpspec", "boofuzz")
     "--dialect",
     "-d",
     required=True,
-    **one_of(fuzzed_dialects),
+    **one_of(spoken_dialects),
     help="Dialect whose grammar and states the script uses.",
 )
 @click.option(

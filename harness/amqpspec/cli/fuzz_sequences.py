@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
+from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
+from amqpspec.cli.fuzz_options import DIALECT, PATIENCE, SCOPE, TARGET, TARGETS, budget, seed
 from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.cli.fuzz_target import target_of, terminable
 from amqpspec.fuzz.executor.subject import check_scope
@@ -31,35 +32,18 @@ def with_programs() -> tuple[str, ...]:
 
 @click.command("sequences", short_help="Run programs over several connections and compare with a model.")
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target from targets.yaml.")
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
-@click.option("--dialect", "-d", **one_of(fuzzed_dialects), help="Dialect to speak.")
-@click.option("--budget", default="10m", show_default=True, help="Duration: 90, 90s, 10m, 8h.")
+@TARGET
+@TARGETS
+@DIALECT
+@budget("Duration")
 @click.option("--programs", default=0, type=click.IntRange(0), help="End after this many programs as well.")
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), default="sequences", show_default=True,
     help="Folder for the findings.",
 )  # fmt: skip
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed that decides the programs."
-)
-@click.option(
-    "--patience",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.1, 20),
-    help="Multiply every wait by this factor.",
-)
-@click.option(
-    "--scope",
-    type=click.Path(path_type=Path, exists=True),
-    help="File of allowed hosts beyond loopback, one per line.",
-)
+@seed("Seed that decides the programs.")
+@PATIENCE
+@SCOPE
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def sequences(
     url: str | None, name: str | None, budget: str, out: Path, as_json: bool, **options: Any

@@ -11,15 +11,14 @@ It has no virtual hosts.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 from xml.sax.saxutils import quoteattr
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
-from amqpspec.target.known.install import copy_maven_jars, java_command, pom_of
+from amqpspec.target.known.base import Command, Options, Ports
+from amqpspec.target.known.maven import MavenBroker
 
 RELEASE = "6.1.8"
 SPRING_RELEASE = "6.1.21"
@@ -32,7 +31,6 @@ MODULES = (
     ("org.springframework", "spring-context", SPRING_RELEASE),
     ("org.slf4j", "slf4j-simple", LOGGER_RELEASE),
 )
-JAVA_MINIMUM = 17
 MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 MAIN = ("org.apache.activemq.console.Main", "start")
 FULL_RIGHTS = "full"
@@ -49,10 +47,13 @@ SCHEMAS = f"{BEANS} {BEANS}/spring-beans.xsd {CORE} {CORE}/activemq-core.xsd"
 LOG = "-Dorg.slf4j.simpleLogger"
 
 
-class ActiveMQ(KnownBroker):
+class ActiveMQ(MavenBroker):
     """One ActiveMQ with its KahaDB in the state directory."""
 
     name = "activemq"
+    default_release = RELEASE
+    versioned_jar = "activemq-amqp"
+    modules = MODULES
     ready_mark = b"For help or more information please see"
     dialects = ("amqp-1-0",)
     users: ClassVar = {
@@ -62,30 +63,13 @@ class ActiveMQ(KnownBroker):
     }
     vhosts: ClassVar = {"default": "/"}
 
-    @property
-    def jars(self) -> Path:
-        """Where the release and what it depends on are kept."""
-        return self.state_dir / "jars"
-
-    def version(self) -> str | None:
-        """The version in the name of the jar that holds its AMQP."""
-        names = [path.name for path in self.jars.glob("activemq-amqp-[0-9]*.jar")]
-        found = re.search(r"activemq-amqp-(.+)\.jar", max(names, default=""))
-        return found[1] if found else None
-
-    def install(self) -> None:
-        """Has Maven copy the release into the state directory."""
-        if self.version() != RELEASE:
-            java_command(JAVA_MINIMUM)
-            copy_maven_jars(pom_of(self.name, MODULES), self.jars)
-
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
         home = self.state_dir / "home"
         home.mkdir(parents=True, exist_ok=True)
         configuration = home / "activemq.xml"
         configuration.write_text(_configuration(ports.amqp, home / "data", _users(self.users)))
         times = (f"{LOG}.showDateTime=true", f"{LOG}.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS")
-        java = (java_command(JAVA_MINIMUM), *MEMORY, *times, f"-Dactivemq.home={home}")
+        java = (self.java(), *MEMORY, *times, f"-Dactivemq.home={home}")
         argv = (*java, "-cp", f"{self.jars}/*", *MAIN, f"xbean:{configuration.as_uri()}")
         return (Command(argv, dict(os.environ)),)
 

@@ -11,15 +11,14 @@ other name is. It has no virtual hosts.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import ClassVar
 from xml.sax.saxutils import escape
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
-from amqpspec.target.known.install import copy_maven_jars, java_command, pom_of
+from amqpspec.target.known.base import Command, Options, Ports
+from amqpspec.target.known.maven import MavenBroker
 
 RELEASE = "2.42.0"
 LOGGER_RELEASE = "2.0.17"
@@ -28,7 +27,6 @@ MODULES = (
     ("org.apache.activemq", "artemis-amqp-protocol", RELEASE),
     ("org.slf4j", "slf4j-simple", LOGGER_RELEASE),
 )
-JAVA_MINIMUM = 17
 MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 MAIN = "org.apache.activemq.artemis.core.server.embedded.Main"
 LOGINS = "org.apache.activemq.artemis.spi.core.security.jaas"
@@ -42,10 +40,13 @@ PERMISSIONS = (
 )  # fmt: skip
 
 
-class Artemis(KnownBroker):
+class Artemis(MavenBroker):
     """One Artemis with its journal in the state directory."""
 
     name = "artemis"
+    default_release = RELEASE
+    versioned_jar = "artemis-amqp-protocol"
+    modules = MODULES
     ready_mark = b"AMQ221001"
     dialects = ("amqp-1-0",)
     users: ClassVar = {
@@ -55,28 +56,11 @@ class Artemis(KnownBroker):
     }
     vhosts: ClassVar = {"default": "/"}
 
-    @property
-    def jars(self) -> Path:
-        """Where the release and what it depends on are kept."""
-        return self.state_dir / "jars"
-
-    def version(self) -> str | None:
-        """The version in the name of the server's jar, if the protocol is there as well."""
-        names = [path.name for path in self.jars.glob("artemis-amqp-protocol-[0-9]*.jar")]
-        found = re.search(r"artemis-amqp-protocol-(.+)\.jar", max(names, default=""))
-        return found[1] if found else None
-
-    def install(self) -> None:
-        """Has Maven copy the release into the state directory."""
-        if self.version() != RELEASE:
-            java_command(JAVA_MINIMUM)
-            copy_maven_jars(pom_of(self.name, MODULES), self.jars)
-
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
         home = self.state_dir / "home"
         (home / "etc").mkdir(parents=True, exist_ok=True)
         (home / "etc" / "broker.xml").write_text(_configuration(ports.amqp, home / "data"))
-        java = (java_command(JAVA_MINIMUM), *MEMORY, *_properties(self._write_logins()))
+        java = (self.java(), *MEMORY, *_properties(self._write_logins()))
         return (Command((*java, "-cp", f"{self.jars}/*", MAIN, str(home)), dict(os.environ)),)
 
     def _write_logins(self) -> Path:

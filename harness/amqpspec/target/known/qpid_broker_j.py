@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import BrokerError, Command, KnownBroker, Options, Ports
-from amqpspec.target.known.install import copy_maven_jars, java_command
+from amqpspec.target.known.base import BrokerError, Command, Options, Ports
+from amqpspec.target.known.install import copy_maven_jars
+from amqpspec.target.known.maven import MavenBroker
 
 RELEASE = "10.1.0"
-JAVA_MINIMUM = 17
 MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=1536m")
 DATA_LIMIT_OCTETS = 3 * 2**30
 MAIN = "org.apache.qpid.server.Main"
@@ -76,10 +76,12 @@ PARTS = {
 """Releases of which a copy of Maven Central may lack modules: how far one gets without them."""
 
 
-class QpidBrokerJ(KnownBroker):
+class QpidBrokerJ(MavenBroker):
     """One Broker-J with five dialects on one port."""
 
     name = "qpid-broker-j"
+    default_release = RELEASE
+    versioned_jar = "qpid-broker-core"
     ready_mark = b"BRK-1004"
     dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-0-10", "amqp-1-0")
     takes_tls = True
@@ -91,27 +93,8 @@ class QpidBrokerJ(KnownBroker):
     }
     vhosts: ClassVar = {"default": "/", "second": "second", "forbidden": "forbidden"}
 
-    @property
-    def jars(self) -> Path:
-        """Where the release and what it depends on are kept."""
-        return self.state_dir / "jars"
-
-    @property
-    def wanted(self) -> str:
-        """The release that is installed and started here."""
-        return self.release or RELEASE
-
-    def version(self) -> str | None:
-        """The version in the name of the jar that holds the broker's core."""
-        names = [path.name for path in self.jars.glob("qpid-broker-core-[0-9]*.jar")]
-        found = re.search(r"qpid-broker-core-(.+)\.jar", max(names, default=""))
-        return found[1] if found else None
-
-    def install(self) -> None:
-        """Has Maven copy the release into the state directory; ``PARTS`` says which of it are not available."""
-        if self.version() == self.wanted:
-            return
-        java_command(JAVA_MINIMUM)
+    def _copy(self) -> None:
+        """Copy the release; ``PARTS`` says which modules of it are not available."""
         try:
             copy_maven_jars(_pom(self.wanted, Parts()), self.jars)
         except BrokerError:
@@ -125,7 +108,7 @@ class QpidBrokerJ(KnownBroker):
         rules.write_text(self._rules())
         config = self.state_dir / "config.json"
         config.write_text(json.dumps(self._configuration(ports, options, rules), indent=2) + "\n")
-        java = java_command(JAVA_MINIMUM)
+        java = self.java()
         places = (f"-Dqpid.work_dir={work}", f"-Dderby.stream.error.file={work / 'derby.log'}")
         start = (MAIN, "-st", "Memory", "-icp", str(config), "-prop", f"qpid.work_dir={work}")
         env = {name: value for name, value in os.environ.items() if not name.startswith("QPID_")}
