@@ -20,7 +20,7 @@ from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.words import in_words
 from amqpspec.fuzz.parts import fuzzed_dialects, spoken_dialects
 from amqpspec.fuzz.states.ways import states
-from amqpspec.run.results import Exit
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
