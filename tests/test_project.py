@@ -12,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
-from amqpspec.cli.main import _VERBS
+from amqpspec.cli.main import _VERBS, cli
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.case import load_suite
 from amqpspec.run.coverage import coverage_of
@@ -200,6 +201,41 @@ def test_commands_in_the_documents_exist() -> None:
     }
     assert found
     assert not [(name, verb) for name, verb in found if verb not in _VERBS]
+
+
+def calls(path: Path) -> Iterator[list[str]]:
+    """The words of each call of amqpspec in a document's code, after the name, up to what the shell reads."""
+    for line in code_of(path).replace("\\\n", " ").splitlines():
+        for call in re.findall(r"(?:^|[\s$;&(])amqpspec ([a-z][^|;&>#)`]*)", line):
+            yield call.replace('"', " ").replace("'", " ").split()
+
+
+def options_of(words: list[str]) -> tuple[str, set[str]]:
+    """The command that words call, a default verb included, and the options that it takes."""
+    command: click.Command = cli
+    name, known = "amqpspec", set[str]()
+    while isinstance(command, click.Group) and words:
+        context = command.make_context(name, words, resilient_parsing=True)
+        rest = [*context._protected_args, *context.args]
+        found = command.get_command(context, rest[0]) if rest else None
+        if found is None:
+            break
+        name, command, words = f"{name} {rest[0]}", found, rest[1:]
+        known |= {f"--{rest[0]}"}  # a verb may be written as an option
+        known |= {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    return name, known
+
+
+def test_options_in_the_documents_exist() -> None:
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    found = [(path, words) for path in documents for words in calls(path)]
+    assert len(found) > 100
+    wrong = []
+    for path, words in found:
+        name, known = options_of(list(words))
+        given = {word.partition("=")[0] for word in words if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)}
+        wrong += [(path.name, name, option) for option in sorted(given - known - {"--help"})]
+    assert not wrong
 
 
 def test_links_of_the_documents_lead_somewhere() -> None:
