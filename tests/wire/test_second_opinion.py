@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ TEXTS = st.text("abcxyz-.1", max_size=20)
 NAMES = st.text("abcxyz-.1", min_size=1, max_size=20)
 
 
+@cache
 def agreed(primitive: str) -> st.SearchStrategy[Any]:
     """Values of whose octets both codecs think the same."""
     known: dict[str, st.SearchStrategy[Any]] = {
@@ -47,6 +49,7 @@ def agreed(primitive: str) -> st.SearchStrategy[Any]:
     return known[primitive] if primitive in known else integers(primitive)
 
 
+@cache
 def agreed_values(depth: int) -> st.SearchStrategy[Typed]:
     def of(tag: TypeTag) -> st.SearchStrategy[Typed]:
         if tag.primitive == "array":
@@ -59,6 +62,7 @@ def agreed_values(depth: int) -> st.SearchStrategy[Typed]:
     return st.one_of([of(tag) for tag in flat])
 
 
+@cache
 def agreed_tables(depth: int = 1) -> st.SearchStrategy[Table]:
     pairs = st.lists(st.tuples(NAMES, agreed_values(depth)), max_size=4, unique_by=lambda pair: pair[0])
     return pairs.map(
@@ -70,6 +74,7 @@ def sorted_by_name(fields: list[tuple[str, Typed]]) -> list[tuple[str, Typed]]:
     return sorted(fields, key=lambda field: field[0])
 
 
+@cache
 def argument(field: Field) -> st.SearchStrategy[Any]:
     if field.type == "table":
         return agreed_tables()
