@@ -94,6 +94,13 @@ def test_a_defect_travels_as_one_line() -> None:
     assert "\n" not in planted.to_json()
 
 
+def test_a_defect_is_found_by_its_name() -> None:
+    assert [defect(known.name) for known in defects()] == list(defects())
+    for name in ("amqp-0-9-1/crash@nowhere", "amqp-7/crash@rare", "crash@rare"):
+        with pytest.raises(KeyError):
+            defect(name)
+
+
 def test_a_detection_counts_by_what_it_blames() -> None:
     planted = defect("amqp-0-9-1/crash@rare")
     assert Detection(planted, finding(RARE), 1).right_blame
@@ -154,6 +161,7 @@ def test_a_finding_is_replayed_by_the_line_that_it_offers(tmp_path: Path) -> Non
     assert result.holds, result.detections[0].line
     place = next((tmp_path / "a folder").glob("*/findings/*"))
     assert f"replay '{place}'" in (place / "REPLAY").read_text()
+    assert "exit code 1" in next((tmp_path / "a folder").glob("*/replay.txt")).read_text()
 
 
 def test_a_stop_ends_the_self_test_and_not_one_campaign(

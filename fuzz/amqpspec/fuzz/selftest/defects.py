@@ -77,4 +77,5 @@ def defects(dialects: Iterable[str] | None = None) -> tuple[Defect, ...]:
 
 def defect(name: str) -> Defect:
     """A defect by name; raises KeyError."""
-    return {d.name: d for d in defects()}[name]
+    dialect = name.partition("/")[0]
+    return {d.name: d for d in defects(d for d in fuzzed_dialects() if d == dialect)}[name]

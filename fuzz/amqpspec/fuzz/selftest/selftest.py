@@ -237,10 +237,15 @@ def _happens_again(found: Detection, folder: Path) -> bool:
         return False
     line = (folder / "findings" / found.finding.name / "REPLAY").read_text(encoding="utf-8")
     command = [sys.executable, "-m", "amqpspec.cli.main", *shlex.split(line)[1:]]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=_REPLAY_S, check=False)
-    except subprocess.TimeoutExpired:
-        return False
+    with (folder / "replay.txt").open("wb") as said:
+        try:
+            done = subprocess.run(
+                command, stdout=said, stderr=subprocess.STDOUT, timeout=_REPLAY_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            said.write(f"expected an end within {_REPLAY_S:.0f} s, actual: none\n".encode())
+            return False
+        said.write(f"exit code {done.returncode}\n".encode())
     return done.returncode == Exit.DEVIATIONS
 
 
