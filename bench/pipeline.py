@@ -173,7 +173,7 @@ def measure(lake_root: Path, size: int, rounds: int = WARM_ROUNDS) -> Iterator[R
     lake, place, begun_s = open_lake(lake_root), lake_root.parent, time.monotonic()
     with ExitStack() as stack:
         opened: list[SparkSession] = []
-        started = timed(lambda: opened.append(stack.enter_context(session.session())))
+        started = timed(lambda: opened.append(stack.enter_context(session.session(rows=lake.rows()))))
         java = jvm()
         ours, theirs = Ours(opened[0], lake, place), Theirs(lake, place)
         mine = _made(ours.rollups(), java), _made(ours.marts(), java)

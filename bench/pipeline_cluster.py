@@ -23,12 +23,11 @@ from pyspark.sql import SparkSession
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.java import find_java, prepare
 from amqpspec.reports.pipeline.lake import Lake
+from amqpspec.reports.pipeline.session import SHORT_LIVED
 from bench.pipeline_sides import Ours
 from bench.pipeline_spent import timed
 
 HOME = Path(str(pyspark.__file__)).parent
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that computes little: to compile more than quickly would take half of its processor time."""
 ROUNDS = 3
 _SETTINGS = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "4"}
 _PATIENCE_S = 1800

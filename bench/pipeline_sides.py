@@ -25,6 +25,7 @@ from amqpspec.reports.pipeline.rollups.store import FOLDER, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS
 from amqpspec.reports.pipeline.tables.mart import Mart
 from amqpspec.reports.pipeline.tables.registry import MARTS
+from amqpspec.reports.pipeline.tasks import Tasks, tasks_of
 from bench.pipeline_sql import MART_SQL, NOT_COMPARED, ROLLUP_SQL, VIEWS
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Ours:
     lake: Lake
     place: Path
 
+    @cached_property
+    def tasks(self) -> Tasks:
+        """The sessions that a build has."""
+        return tasks_of(self.spark)
+
     def rollups(self) -> Steps:
         """Every rollup from nothing."""
         shutil.rmtree(self.lake.root / FOLDER, ignore_errors=True)
@@ -62,13 +68,13 @@ class Ours:
 
     def _rollup(self, rollup: Rollup) -> None:
         with open_store(self.lake) as store:
-            store.refresh(self.spark, rollup)
+            store.refresh(self.tasks.session(self.lake.rows()), rollup)
 
     def _marts(self) -> None:
         out = self.place / "ours"
         shutil.rmtree(out, ignore_errors=True)
         with open_store(self.lake) as store:
-            make_marts(self.spark, store, last_day(self.lake), out, lambda mart, folder: 0)
+            make_marts(self.tasks, store, last_day(self.lake), out, lambda mart, folder: 0)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.build import build
-from bench.pipeline_cluster import SHORT_LIVED
 from bench.synthetic.lake import write_lake
 from bench.synthetic.observations import Nights
 
@@ -21,7 +20,7 @@ FEW_PARTITIONS = {"spark.sql.shuffle.partitions": "2"}
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    settings = {**FEW_PARTITIONS, "spark.driver.extraJavaOptions": SHORT_LIVED}
+    settings = {**FEW_PARTITIONS, "spark.driver.extraJavaOptions": session.SHORT_LIVED}
     made = session.spark("local[2]", memory="768m", record=False, settings=settings)
     yield made
     session.stop(made)

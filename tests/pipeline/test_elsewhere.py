@@ -16,8 +16,9 @@ import pytest
 
 from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.package import write_package
+from amqpspec.reports.pipeline.session import SHORT_LIVED
 from amqpspec.reports.pipeline.tables.registry import MARTS
-from bench.pipeline_cluster import HOME, SHORT_LIVED, environment, said, serving, standalone
+from bench.pipeline_cluster import HOME, environment, said, serving, standalone
 from tests.pipeline.conftest import FEW_PARTITIONS
 from tests.pipeline.journals import CampaignFolder, case, finished
 

@@ -10,10 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from amqpspec.reports.pipeline import build as building
 from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.rollups.store import open_store
+from amqpspec.reports.pipeline.schema import DIMENSIONS
 from amqpspec.reports.pipeline.tables import differential, exploration, flakiness, regressions, scores
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import HISTORIES, NEWEST_RUNS, Inputs, Mart
+from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED
+from amqpspec.reports.pipeline.tasks import Tasks, tasks_of
 
 DAY = date(2026, 11, 4)
 
@@ -23,9 +27,20 @@ def inputs(spark: SparkSession, lake: Path, marts: Path, tmp_path: Path) -> Inpu
     """Rollups, dimensions, and what is made once, which is small: as files, as a build has them."""
     # A plan names the folder that it reads, however long its path is.
     spark.conf.set("spark.sql.maxMetadataStringLength", 10_000)
+    return inputs_of(Tasks(spark, spark), lake, tmp_path)
+
+
+@pytest.fixture
+def few(spark: SparkSession, lake: Path, marts: Path, tmp_path: Path) -> Inputs:
+    """The same, as a build has them of few rows."""
+    return inputs_of(tasks_of(spark), lake, tmp_path)
+
+
+def inputs_of(tasks: Tasks, lake: Path, place: Path) -> Inputs:
     with open_store(open_lake(lake)) as store:
-        found = building.read_inputs(spark, store)
-        return building._make_shared(spark, found, DAY, tmp_path, lambda name: None)
+        reader = building.Reader(tasks, store, place)
+        building.make_shared(reader, DAY)
+        return reader.read([*(rollup.name for rollup in ROLLUPS), *DIMENSIONS, *SHARED])
 
 
 def plan_of(table: DataFrame) -> str:
@@ -67,3 +82,11 @@ def test_reactions_are_shuffled_once_by_the_input(inputs: Inputs) -> None:
     assert plan.count("hashpartitioning(input_key#") == 2, "of all rows, and of those of the samples"
     assert plan.count(f", {differential.PARTITIONS}), REPARTITION_BY_NUM") == 1
     assert reads(plan, "reaction_days") == 2 and "SortMergeJoin" not in plan
+
+
+@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
+def test_few_rows_are_planned_for_one_task(few: Inputs, mart: Mart) -> None:
+    plan = plan_of(mart.make(few, DAY))
+    assert "AdaptiveSparkPlan" not in plan and "Broadcast" not in plan
+    # A union keeps the partitions of its parts.
+    assert plan.count("Exchange ") <= plan.count("Union") * 2

@@ -179,7 +179,7 @@ def build(
         steps = Steps(STEPS)
         opened = open_lake(lake, skip_bad=skip_bad, say=steps.remark)
         steps("Spark starts")
-        with session(master, remote, memory=memory) as spark, steps:
+        with session(master, remote, memory=memory, rows=opened.rows()) as spark, steps:
             made = make(spark, opened, out, day, steps)
     if as_json:
         click.echo(json.dumps({"out": str(out), "as_of": made.as_of.isoformat(), "marts": dict(made.marts)}))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from amqpspec.record.observation import FUZZ
 from amqpspec.reports.files import WholeFolder, atomic_text, swap
@@ -27,6 +28,7 @@ from amqpspec.reports.pipeline.rollups.store import Refreshed, Store, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS, LakeError
 from amqpspec.reports.pipeline.tables.mart import Mart
 from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED
+from amqpspec.reports.pipeline.tasks import Tasks, as_planned, is_one_task, tasks_of
 
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
@@ -61,11 +63,13 @@ def build(
     source.check_dimensions()
     PLACE.check(out)
     draft = out.with_name(f".{out.name}.tmp")
+    tasks = tasks_of(spark)
     with open_store(source) as store:
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
         try:
+            spark = tasks.session(source.rows())
             refreshed = {rollup.name: store.refresh(spark, rollup, say) for rollup in ROLLUPS}
-            rows = make_marts(spark, store, day, draft, _exported, say)
+            rows = make_marts(tasks, store, day, draft, _exported, say)
             _write_manifest(draft, store, day, rows, refreshed)
             swap(draft, out)
         finally:
@@ -85,15 +89,36 @@ def _saying_once(lake: Lake) -> Lake:
     return replace(lake, say=say)
 
 
-def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
-    """All rollups and dimensions by name."""
-    return {rollup.name: store.read(spark, rollup) for rollup in ROLLUPS} | {
-        name: dimension(spark, store.lake, name) for name in DIMENSIONS
-    }
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What marts are made of, by name: rollups, dimensions, and tables that several marts need."""
+
+    tasks: Tasks
+    store: Store
+    folder: Path
+    """Of the tables that several marts need; ``shared`` has the columns of those that were written."""
+    shared: dict[str, StructType] = field(default_factory=dict)
+
+    def read(self, names: Iterable[str]) -> dict[str, DataFrame]:
+        """These tables, by the session that suits the rows of their rollups."""
+        rollups = {rollup.name: rollup for rollup in ROLLUPS if rollup.name in names}
+        spark = self.tasks.session(sum(map(self.store.rows, rollups.values())))
+        return {name: as_planned(self._table(spark, name)) for name in names}
+
+    def _table(self, spark: SparkSession, name: str) -> DataFrame:
+        if name in self.shared:
+            return spark.read.schema(self.shared[name]).parquet(self.place(name))
+        if name in DIMENSIONS:
+            return dimension(spark, self.store.lake, name)
+        return self.store.read(spark, next(rollup for rollup in ROLLUPS if rollup.name == name))
+
+    def place(self, name: str) -> str:
+        """Where a table lies that several marts need."""
+        return str((self.folder / name).resolve())
 
 
 def make_marts(
-    spark: SparkSession,
+    tasks: Tasks,
     store: Store,
     as_of: date,
     draft: Path,
@@ -101,12 +126,12 @@ def make_marts(
     say: Say = silence,
 ) -> dict[str, int]:
     """All marts as Parquet, each in a folder of ``draft``; ``made`` gets each folder, and says how many rows it has."""
-    inputs = _make_shared(spark, read_inputs(spark, store), as_of, draft / _SHARED, say)
+    reader = Reader(tasks, store, draft / _SHARED)
+    make_shared(reader, as_of, say)
 
     def write(mart: Mart) -> int:
         say(mart.name)
-        reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
-        write_mart(spark, mart, reads, store.lake, as_of, draft / mart.name)
+        write_mart(reader, mart, as_of, draft / mart.name)
         return made(mart, draft / mart.name)
 
     rows = _write_all(write)
@@ -114,20 +139,17 @@ def make_marts(
     return rows
 
 
-def _make_shared(
-    spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, say: Say
-) -> Mapping[str, DataFrame]:
-    """The inputs, and what several marts need: made once, because planning it costs more than reading it."""
+def make_shared(reader: Reader, as_of: date, say: Say = silence) -> None:
+    """What several marts need: made once, because planning it costs more than reading it."""
 
-    def write(name: str) -> DataFrame:
+    def write(name: str) -> StructType:
         say(name)
-        table = SHARED[name](inputs, as_of)
+        table = SHARED[name].table(reader.read(SHARED[name].reads), as_of)
         # Written, not cached: a cache would take the heap from the marts, and keeps the plan that made it.
-        place = str((folder / name).resolve())
-        table.write.mode("overwrite").parquet(place)
-        return spark.read.schema(table.schema).parquet(place)
+        table.write.mode("overwrite").parquet(reader.place(name))
+        return table.schema
 
-    return {**inputs, **dict(zip(SHARED, side_by_side(write, SHARED), strict=True))}
+    reader.shared.update(zip(SHARED, side_by_side(write, SHARED), strict=True))
 
 
 def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
@@ -143,31 +165,33 @@ def _exported(mart: Mart, folder: Path) -> int:
     return export(folder, mart.name, mart.grain)
 
 
-def write_mart(
-    spark: SparkSession, mart: Mart, inputs: Mapping[str, DataFrame], lake: Lake, as_of: date, folder: Path
-) -> None:
+def write_mart(reader: Reader, mart: Mart, as_of: date, folder: Path) -> None:
     """A mart as Parquet in a folder of its own."""
-    _write_table(mart, mart.make(inputs, as_of), folder)
+    _write_table(mart, mart.make(reader.read((*mart.reads, *reader.shared)), as_of), folder)
     if mart.fill is not None:
         # In two steps: what the facts are asked for is known, and small, only when the mart has been computed.
         bare = folder.with_name(f".{folder.name}")
         folder.rename(bare)
-        table = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
-        _write_table(mart, mart.fill(table, _facts(spark, lake, mart, as_of)), folder)
+        _write_table(mart, _filled(reader, mart, bare, as_of), folder)
         shutil.rmtree(bare)
 
 
 def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
     """The table in one file, in the order of its grain: neighbours of one key are found as the file is exported."""
-    ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
+    one = table.coalesce(1) if is_one_task(table) else table.repartition(1)
+    ordered = one.sortWithinPartitions(*mart.grain)
     ordered.write.mode("overwrite").parquet(str(folder.resolve()))
 
 
-def _facts(spark: SparkSession, lake: Lake, mart: Mart, as_of: date) -> DataFrame:
-    """The inputs of campaigns within the horizon of a mart."""
-    first = as_of - timedelta(days=mart.horizon_days - 1)
+def _filled(reader: Reader, mart: Mart, bare: Path, as_of: date) -> DataFrame:
+    """A mart with what only the facts of its horizon know: inputs of campaigns."""
+    assert mart.fill is not None
+    lake, first = reader.store.lake, as_of - timedelta(days=mart.horizon_days - 1)
     days = [dt for dt in lake.days(FUZZ) if first <= date.fromisoformat(dt) <= as_of]
-    return observations(spark, lake, days=days, kind=FUZZ)
+    spark = reader.tasks.session(sum(part.entry.rows for part in lake.parts(days, FUZZ)))
+    facts = as_planned(observations(spark, lake, days=days, kind=FUZZ))
+    table = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
+    return mart.fill(as_planned(table), facts)
 
 
 def _write_manifest(
@@ -179,7 +203,7 @@ def _write_manifest(
         "as_of": as_of.isoformat(),
         "lake": {
             "manifest": lake.snapshot.number,
-            "facts": sum(e.rows for e in lake.snapshot.files.values()),
+            "facts": lake.rows(),
         },
         "rollups": {
             rollup.name: {

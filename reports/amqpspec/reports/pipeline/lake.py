@@ -75,6 +75,10 @@ class Lake:
                 pieces.setdefault(dt, set()).update(entry.pieces)
         return {dt: _digest(sorted(found)) for dt, found in sorted(pieces.items())}
 
+    def rows(self) -> int:
+        """How many facts the lake has, damaged ones among them."""
+        return sum(entry.rows for entry in self.snapshot.files.values())
+
     def dimension_file(self, name: str) -> Path | None:
         """The file of a dimension, None where nothing is in it yet; raises LakeError where it is damaged."""
         found = self.snapshot.dims.get(name)

@@ -26,13 +26,20 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 MEMORY = "1g"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+"""A JVM that computes little: to compile more than quickly would take half of its processor time.
+
+With the first compiler alone, Java would keep 48 MB of code, and discard and compile again what does not fit.
+"""
+QUICK_ROWS = 500_000
+"""Up to so many rows a session is short-lived."""
 _BESIDE_HEAP = "256m"
 _EXTRA = "pip install 'amqpspec[pipeline]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _END_TIMEOUT_S = 20
 _CONNECT_PORT = 15002
 
-_ALWAYS: Mapping[str, str] = {
+ALWAYS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
     # Stages of the same shape, of days or of marts, share their code, and what the JIT has made of it.
@@ -49,6 +56,8 @@ _DRIVER: Mapping[str, str] = {
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.driver.maxResultSize": "64m",
+    # All marts together have more pieces of code than the default of 100, and share some of them.
+    "spark.sql.codegen.cache.maxEntries": "4000",
 }
 
 
@@ -58,22 +67,24 @@ def spark(
     *,
     memory: str = MEMORY,
     record: bool = True,
+    rows: int | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session: local, of a standalone master (``spark://…``), of a Connect server (``remote="sc://…"``), or,
     below ``spark-submit``, the one that was started for us. With ``record``, a first session records what makes later
-    ones start quicker. Raises EngineError, one line.
+    ones start quicker. A local one that is to read few ``rows`` compiles less. Raises EngineError, one line.
     """  # fmt: skip
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise EngineError(f"Spark: expected pyspark, actual: not installed; {_EXTRA}") from error
-    given = {**_ALWAYS, **(settings or {})}
+    given = {**ALWAYS, **(settings or {})}
     if remote:
         return _connected(SparkSession.builder, remote, given)
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return _built(SparkSession.builder, given)
-    return _started(SparkSession.builder, master, {**_own(master, memory), **given}, record)
+    quick = rows is not None and rows <= QUICK_ROWS
+    return _started(SparkSession.builder, master, {**_own(master, memory), **given}, record, quick)
 
 
 @contextmanager
@@ -137,11 +148,13 @@ def _scratch(name: str) -> str:
     return str(Path(tempfile.gettempdir()) / f"amqpspec-{os.getuid()}-{name}")
 
 
-def _started(builder: Any, master: str, settings: Mapping[str, str], record: bool) -> SparkSession:
+def _started(
+    builder: Any, master: str, settings: Mapping[str, str], record: bool, quick: bool
+) -> SparkSession:
     import pyspark
 
     prepared = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", record=record)
-    options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *prepared.options)
+    options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *prepared.options, SHORT_LIVED if quick else "")
     asked = settings.get("spark.driver.extraJavaOptions", "")
     joined = " ".join((*options, asked)).strip()
     full = {**settings, "spark.master": master, "spark.driver.extraJavaOptions": joined}

@@ -33,6 +33,7 @@ from amqpspec.reports.pipeline.lake import Lake, observations
 from amqpspec.reports.pipeline.progress import Say, silence
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.schema import KINDS, LakeError
+from amqpspec.reports.pipeline.tasks import as_planned, by_key
 
 FOLDER, MANIFEST = "rollups", "manifest.json"
 PARTITION_ROWS = 750_000
@@ -101,7 +102,7 @@ class Store:
             for made in chunks:
                 have.update(made)
                 self._commit()
-        return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
+        return Refreshed(len(have), tuple(stale), self.rows(rollup))
 
     def _wanted(self, rollup: Rollup, have: Mapping[str, Day]) -> tuple[dict[str, str], list[str]]:
         """What each day has to be made of, and the days that are not."""
@@ -134,6 +135,10 @@ class Store:
         table = spark.read.schema(rollup.schema).option("basePath", str(base)).parquet(*paths)
         return table.select(*columns_of(rollup.schema))
 
+    def rows(self, rollup: Rollup) -> int:
+        """How many rows a rollup has."""
+        return sum(day.rows for day in self.days.get(rollup.name, {}).values())
+
     def prints(self, rollup: Rollup) -> Mapping[str, str]:
         """What each day of a rollup was made of."""
         return {dt: day.made_of for dt, day in sorted(self.days.get(rollup.name, {}).items())}
@@ -160,7 +165,7 @@ class Store:
         table = reduce(DataFrame.unionAll, [self._roll_up(spark, rollup, days) for days in groups])
         draft = self.root / f".{rollup.name}.{next(iter(wanted))}.tmp"
         # A small rollup gets one file a day, not one for each task and day: each costs a reader some milliseconds.
-        spread = table.repartition("dt") if rollup.small else table
+        spread = by_key(table, "dt") if rollup.small else table
         spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
         made = {dt: self._move_day(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
@@ -168,7 +173,7 @@ class Store:
 
     def _roll_up(self, spark: SparkSession, rollup: Rollup, days: Sequence[str]) -> DataFrame:
         rows = sum(self._rows(rollup, dt) for dt in days)
-        facts = observations(spark, self.lake, days=days, kind=rollup.kind)
+        facts = as_planned(observations(spark, self.lake, days=days, kind=rollup.kind))
         if rollup.spread is None:
             return rollup.make(facts)
         tasks = 1 if rows <= TASK_ROWS else -(-rows // PARTITION_ROWS)

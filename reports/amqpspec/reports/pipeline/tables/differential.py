@@ -18,6 +18,7 @@ from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
 from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs, until
+from amqpspec.reports.pipeline.tasks import by_key
 
 HORIZON_DAYS = 28
 PARTITIONS = 32
@@ -34,7 +35,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     rows = _rows(inputs, runs, as_of)
     # Shuffled before they are aggregated, because there are nearly as many groups as rows, and by the input alone,
     # which serves all that follows.
-    vectors = _vectors(_reactions(rows.repartition(PARTITIONS, "input_key"), lines))
+    vectors = _vectors(_reactions(by_key(rows, "input_key", PARTITIONS), lines))
     # The rows of the samples are few among many: they are found by reading again, without a shuffle.
     chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
     members = _reactions(

@@ -19,6 +19,7 @@ from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.row import MartRow
 from amqpspec.reports.pipeline.grain import as_schema
+from amqpspec.reports.pipeline.tasks import by_key
 
 Inputs = Mapping[str, DataFrame]
 """Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
@@ -98,7 +99,7 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
         .withColumn("dialect", fn.coalesce("dialect", "run_dialect"))
         .withColumn("pair", fn.xxhash64("target", "target_version", "suite_version", "dialect"))
     )
-    return _whole_runs(days.select("run_key", "case_key", "pair", *_SUMS, *_ENDS).repartition("case_key"))
+    return _whole_runs(by_key(days.select("run_key", "case_key", "pair", *_SUMS, *_ENDS), "case_key"))
 
 
 def _whole_runs(days: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ Knows: which there are. Must not know: what they are made of.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 
 from pyspark.sql import DataFrame
@@ -34,8 +35,17 @@ MARTS: tuple[Mart, ...] = (
     scores.MART,
 )
 
-SHARED: Mapping[str, Callable[[Inputs, date], DataFrame]] = {
-    HISTORIES: histories,
-    NEWEST_RUNS: differential.newest_runs,
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A table that several marts need, of rollups and dimensions."""
+
+    reads: tuple[str, ...]
+    table: Callable[[Inputs, date], DataFrame]
+
+
+SHARED: Mapping[str, Shared] = {
+    HISTORIES: Shared(("case_days", "runs", "cases"), histories),
+    NEWEST_RUNS: Shared(("case_days", "runs"), differential.newest_runs),
 }
 """What marts need again and again, none of it made of another: made once by a build."""

@@ -1,0 +1,62 @@
+"""Few rows are computed by one task, many rows by several: which session reads what.
+
+Knows: sessions, how many rows rollups have. Must not know: what marts are made of.
+
+Few rows take longer to plan than to compute. A second session plans them for one task: without shuffles, without
+broadcasts, each of which is a job, and without a plan that is changed while it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from amqpspec.reports.pipeline.session import ALWAYS
+
+FEW_ROWS = 1_000_000
+"""So many rows are sorted by one task within half a second."""
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_ONE_TASK = {
+    _PARTITIONS: "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Two sessions of one engine: for many rows, and for few."""
+
+    many: SparkSession
+    few: SparkSession
+
+    def session(self, rows: int) -> SparkSession:
+        """The session that is quicker with so many rows."""
+        return self.few if rows <= FEW_ROWS else self.many
+
+
+def tasks_of(spark: SparkSession) -> Tasks:
+    """The session, and one beside it whose plans are for one task."""
+    few = spark.newSession()
+    for name, value in {**ALWAYS, **_ONE_TASK}.items():
+        few.conf.set(name, value)
+    return Tasks(spark, few)
+
+
+def is_one_task(rows: DataFrame) -> bool:
+    """Whether the session of these rows plans for one task."""
+    return str(rows.sparkSession.conf.get(_PARTITIONS)) == "1"
+
+
+def as_planned(rows: DataFrame) -> DataFrame:
+    """Rows as a file has them, in one partition if the session plans for one task."""
+    return rows.coalesce(1) if is_one_task(rows) else rows
+
+
+def by_key(rows: DataFrame, key: str, partitions: int | None = None) -> DataFrame:
+    """Rows shuffled by a key; those of one task are together already."""
+    if is_one_task(rows):
+        return rows
+    return rows.repartition(key) if partitions is None else rows.repartition(partitions, key)
