@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -98,12 +98,17 @@ class Reader:
     folder: Path
     """Of the tables that several marts need; ``shared`` has the columns of those that were written."""
     shared: dict[str, StructType] = field(default_factory=dict)
+    _found: dict[tuple[SparkSession, str], DataFrame] = field(default_factory=dict)
 
-    def read(self, names: Iterable[str]) -> dict[str, DataFrame]:
+    def read(self, names: Collection[str]) -> dict[str, DataFrame]:
         """These tables, by the session that suits the rows of their rollups."""
         rollups = {rollup.name: rollup for rollup in ROLLUPS if rollup.name in names}
         spark = self.tasks.session(sum(map(self.store.rows, rollups.values())))
-        return {name: as_planned(self._table(spark, name)) for name in names}
+        # Two threads may both look for a table: then one of two that are equal is kept.
+        for name in names:
+            if (spark, name) not in self._found:
+                self._found[spark, name] = as_planned(self._table(spark, name))
+        return {name: self._found[spark, name] for name in names}
 
     def _table(self, spark: SparkSession, name: str) -> DataFrame:
         if name in self.shared:

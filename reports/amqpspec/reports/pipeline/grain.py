@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
 
 from amqpspec.reports.pipeline.schema import LakeError
 
@@ -25,7 +24,10 @@ def complaint(what: str, grain: Sequence[str], example: Sequence[object]) -> str
 
 def as_schema(table: DataFrame, schema: str) -> DataFrame:
     """The columns of a DDL schema, in its order and of its types."""
-    return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns_of(schema).items()))
+    # As text: each step of a column that is put together in Python is a call of the JVM.
+    return table.selectExpr(
+        *(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in columns_of(schema).items())
+    )
 
 
 def columns_of(schema: str) -> dict[str, str]:

@@ -46,6 +46,8 @@ ALWAYS: Mapping[str, str] = {
     "spark.sql.codegen.useIdInClassName": "false",
     # Else a union of tables that are one task each is one task itself: days would wait for each other.
     "spark.sql.unionOutputPartitioning": "false",
+    # Only keys in hexadecimal are put into lower case; for other alphabets, Spark would load ICU's tables.
+    "spark.sql.icu.caseMappings.enabled": "false",
     "spark.sql.parquet.compression.codec": "zstd",
     # A lake names its files one by one; below this many they are looked at without a job of its own.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",

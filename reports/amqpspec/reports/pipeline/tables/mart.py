@@ -73,15 +73,11 @@ def until(rollup: DataFrame, as_of: date) -> DataFrame:
 
 def named_runs(runs: DataFrame, kind: str) -> DataFrame:
     """Runs of a kind: who was certified, by which suite, and where the run lies."""
-    texts = [
-        fn.coalesce(fn.col(name), fn.lit("")).alias(name)
-        for name in ("product", "target_version", "suite_version")
+    known = [
+        f"coalesce({name}, '') AS {name}" for name in ("target", "product", "target_version", "suite_version")
     ]
-    target = fn.coalesce("target", fn.lit(""))
-    dialect = fn.coalesce("dialect", fn.lit(""))
-    return runs.where(fn.col("kind") == kind).select(
-        "run_key", "run", target.alias("target"), *texts, dialect.alias("run_dialect"), "folder"
-    )
+    dialect = "coalesce(dialect, '') AS run_dialect"
+    return runs.where(f"kind = '{kind}'").selectExpr("run_key", "run", *known, dialect, "folder")
 
 
 def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
@@ -154,10 +150,8 @@ def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
 
 def verdict_word(code: str) -> Column:
     """A verdict's code as its word."""
-    word = fn.lit(None).cast("string")
-    for outcome, number in VERDICT_CODES.items():
-        word = fn.when(fn.col(code) == number, fn.lit(str(outcome))).otherwise(word)
-    return word
+    words = " ".join(f"WHEN {number} THEN '{outcome}'" for outcome, number in VERDICT_CODES.items())
+    return fn.expr(f"CASE {code} {words} END")
 
 
 def baseline_word() -> Column:
