@@ -31,7 +31,7 @@ SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSiz
 
 With the first compiler alone, Java would keep 48 MB of code, and discard and compile again what does not fit.
 """
-QUICK_ROWS = 500_000
+QUICK_ROWS = 2_000_000
 """Up to so many rows a session is short-lived."""
 _BESIDE_HEAP = "256m"
 _EXTRA = "pip install 'amqpspec[pipeline]'"

@@ -2,8 +2,8 @@
 
 Knows: sessions, how many rows rollups have. Must not know: what marts are made of.
 
-Few rows take longer to plan than to compute. A second session plans them for one task: without shuffles, without
-broadcasts, each of which is a job, and without a plan that is changed while it runs.
+Few rows take longer to plan than to compute. A second session plans them for one task, as one job: there
+are no broadcasts, each of which is another, and no plan that is changed whenever a part of it has run.
 """
 
 from __future__ import annotations
