@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from amqpspec.reports.pipeline import java
+from amqpspec.reports.pipeline import java, session
 from amqpspec.reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
 from amqpspec.reports.pipeline.session import engine_errors
 
@@ -136,6 +136,18 @@ def test_a_java_that_cannot_start_is_said(tmp_path: Path) -> None:
 
 
 # --- local
+
+
+@pytest.mark.parametrize(
+    ("rows", "quick"), [(None, False), (session.QUICK_ROWS, True), (session.QUICK_ROWS + 1, False)]
+)
+def test_only_a_session_of_few_rows_compiles_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int | None, quick: bool
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(session, "_built", lambda builder, settings: settings)
+    settings = session.spark(rows=rows, record=False)
+    assert (session.SHORT_LIVED in settings["spark.driver.extraJavaOptions"]) is quick
 
 
 @pytest.mark.spark
