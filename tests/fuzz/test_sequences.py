@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +15,13 @@ from click.testing import CliRunner, Result
 from amqpspec.cli.fuzz_sequences import with_programs
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.driver import fuzz_driver
+from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.sequences.campaign import SequenceCampaign, SequenceOrder
 from amqpspec.fuzz.sequences.machine import Search, prune, run_program
-from amqpspec.fuzz.sequences.part import Begin
+from amqpspec.fuzz.sequences.part import Begin, sequences_part
 from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation, script
+from amqpspec.peer.context import BudgetSpent
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.memory import Conditions, MemoryTarget
 from amqpspec.spec.dialects import runnable_dialects
@@ -105,14 +111,14 @@ def test_a_seeded_fault_of_links_is_found_within_a_few_programs(fault: str, kind
         ("replays-executed", ""),
         ("rollback-commits", "wrong message count"),
         ("credit-ignored", "delivered without credit"),
-        ("cancel-forgets-transfers", "wrong message count"),
+        ("cancel-forgets-transfers", "wrong message count|lost"),
         ("state-lost-on-detaching", ""),
         ("exclusive-queue-outlives-session", "exclusive queue outlives its session"),
     ],
 )
 def test_a_seeded_fault_of_sessions_is_found_within_a_few_programs(fault: str, kind: str) -> None:
     found = search_of(ASSEMBLIES, fault, shrinks=False).run(1, ENOUGH, STEPS)
-    assert found is not None and kind in found.violation.kind
+    assert found is not None and re.match(kind, found.violation.kind)
     smallest = prune(begin_of(ASSEMBLIES, fault), found, lambda: False)
     assert len(smallest.program) <= SHORT
     assert run_program(begin_of(ASSEMBLIES), smallest.program) is None
@@ -211,3 +217,30 @@ def test_a_script_tells_steps_and_violation() -> None:
         "  1  connect(1)", "  2  publish(1, 1, q0, 2)", "     expected m1 in q0", "     actual   an empty queue",
     ]  # fmt: skip
     assert [Step.from_json(step.to_json()) for step in program] == list(program)
+
+
+def test_a_program_that_takes_too_long_ends_a_round_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(self: Search, seed: int, programs: int, steps: int) -> None:
+        self.tried = 1
+        raise BudgetSpent
+
+    monkeypatch.setattr(Search, "run", too_long)
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
+        done = SequenceCampaign(SequenceOrder(subject, tmp_path, 60.0, programs=3)).run()
+    assert done.unjudged == {"program": 3} and done.programs == 3 and not done.findings
+
+
+def test_a_load_that_takes_too_long_is_not_counted_as_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(name: str, run: object, pid: object) -> None:
+        raise BudgetSpent
+
+    monkeypatch.setattr("amqpspec.fuzz.sequences.stage.repeated", too_long)
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), pid=os.getpid)
+        done = SequenceCampaign(SequenceOrder(subject, tmp_path, 60.0, programs=1)).run()
+    assert done.loads == 0 and set(done.unjudged) == set(sequences_part("amqp-0-9-1").loads)

@@ -121,9 +121,11 @@ def _say(summary: dict[str, Any], as_json: bool) -> None:
         )
         click.echo(f"  {found['replay']}")
     click.echo(
-        f"{summary['programs']} programs, {summary['steps']} steps, {len(summary['findings'])} findings; "
-        f"{one_line(summary['ended'])}"
+        f"{summary['programs']} programs, {summary['steps']} steps, {summary['loads']} loads, "
+        f"{len(summary['findings'])} findings; {one_line(summary['ended'])}"
     )
+    for name, count in summary["unjudged"].items():
+        click.echo(f"not judged, took too long: {one_line(name)} ({count})")
 
 
 def replay_sequence(

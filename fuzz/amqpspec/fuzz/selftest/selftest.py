@@ -34,7 +34,7 @@ _MOST_S = 1.2 * BUDGET_S + 2 * _REPLAY_S
 """Of one defect; a campaign and a replay end by themselves before that."""
 SENSITIVE = frozenset({Oracle.LATE, Oracle.CPU})
 """What a busy machine can bring about or hide: defects that only these oracles see have a quiet one."""
-_PROCESSORS = len(os.sched_getaffinity(0))
+_PROCESSORS = os.cpu_count() or 1
 AT_ONCE, ALONE = 5 * _PROCESSORS, 2 * _PROCESSORS
 """How many defects are sought side by side: most of the time, all of them wait. So few leave processors idle."""
 Notify = Callable[[str], None]

@@ -18,12 +18,14 @@ from amqpspec.fuzz.sequences.machine import Search, prune, run_program
 from amqpspec.fuzz.sequences.part import World, sequences_part
 from amqpspec.fuzz.sequences.stage import Stage
 from amqpspec.fuzz.sequences.step import Found, Program
-from amqpspec.peer.context import Nodes
+from amqpspec.peer.context import BudgetSpent, Nodes
 from amqpspec.record.capture import write_capture
 
 ROUNDS = ((40, 8), (40, 20), (30, 50))
 """Programs and steps of each round, over and over: what short programs find needs little shrinking."""
 _SHRINK_S, _REPEATS = 30.0, 2
+_SLACK_S, _SLACK_SHARE = 10.0, 0.1
+"""A violation may be looked into for so much longer than the budget."""
 _STATUS = {0: "lost", 1: "flaky", 2: "stable"}
 SPENT, STOPPED, DONE = "budget spent", "stopped", "all done"
 
@@ -46,13 +48,17 @@ class SequenceOrder:
 
 @dataclass(slots=True)
 class SequenceCampaign:
-    """Run once; ``ended`` says why it ended, ``lost`` whether the target was lost."""
+    """Run once; ``ended`` says why it ended, ``lost`` whether the target was lost.
+
+    ``unjudged`` counts programs and loads that took too long.
+    """
 
     order: SequenceOrder
     findings: list[SequenceFinding] = field(default_factory=list)
     programs: int = 0
     steps: int = 0
     loads: int = 0
+    unjudged: Counter[str] = field(default_factory=Counter)
     again: Counter[str] = field(default_factory=Counter)
     ended: str = DONE
     lost: bool = False
@@ -84,14 +90,21 @@ class SequenceCampaign:
         for step in stage.loads:
             if self._is_spent or self.lost:
                 return
-            self.loads += 1
-            found = run_program(stage.begin, (step,))
+            stage.until_s = self._until_s
+            found, cut = run_program(stage.begin, (step,)), len(stage.unjudged)
+            self.loads += not cut
+            self.unjudged.update(stage.unjudged)
+            stage.unjudged.clear()
             if found is not None:
                 self._take(stage, found, self.order.seed, lambda: self._is_spent)
 
     @property
+    def _until_s(self) -> float:
+        return self._begun_s + self.order.budget_s
+
+    @property
     def _is_spent(self) -> bool:
-        return now_s() - self._begun_s >= self.order.budget_s
+        return now_s() >= self._until_s
 
     @property
     def _is_enough(self) -> bool:
@@ -115,8 +128,12 @@ class SequenceCampaign:
                 or any(now_s() > at_s for at_s in shrink_until_s)
             )
 
-        search.is_over = is_over
-        found = search.run(seed, programs, steps)
+        search.is_over, stage.until_s = is_over, self._until_s
+        try:
+            found = search.run(seed, programs, steps)
+        except BudgetSpent:
+            found = search.smallest
+            self.unjudged["program"] += not self._is_spent
         stage.hasty = False
         self.programs, self.steps = self.programs + search.tried, self.steps + search.steps
         self.again.update(search.again)
@@ -134,6 +151,7 @@ class SequenceCampaign:
         place = self._write(found, "unblamed", seed)
         if not self._is_there():
             return
+        stage.until_s = max(now_s(), self._until_s) + max(_SLACK_S, _SLACK_SHARE * self.order.budget_s)
         stage.hasty = True
         smallest = prune(stage.begin, found, is_over)
         stage.hasty = False
@@ -177,6 +195,6 @@ class SequenceCampaign:
         return {
             "target": subject.name, "url": subject.url, "dialect": subject.dialect, "seed": order.seed,
             "ended": self.ended, "seconds": round(self.seconds_s, 1), "programs": self.programs, "steps": self.steps,
-            "loads": self.loads, "again": dict(self.again),
+            "loads": self.loads, "unjudged": dict(self.unjudged), "again": dict(self.again),
             "findings": [f.to_json(subject, order.out / "findings" / f.name) for f in self.findings],
         }  # fmt: skip

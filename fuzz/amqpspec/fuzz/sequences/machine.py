@@ -21,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from amqpspec.fuzz.sequences.part import Begin, World
 from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation
+from amqpspec.peer.context import BudgetSpent
 
 _CHOICES = 10_000
 _SHRINK_TRIES = 200
@@ -143,7 +144,10 @@ class _Machine(RuleBasedStateMachine):
 
 
 def run_program(begin: Begin, program: Program) -> Found | None:
-    """Run a program once; steps that the model does not offer, because others are missing, are left out."""
+    """Run a program once; steps that the model does not offer, because others are missing, are left out.
+
+    A program that takes too long shows nothing.
+    """
     world, taken = begin(), list[Step]()
     try:
         for step in program:
@@ -153,6 +157,8 @@ def run_program(begin: Begin, program: Program) -> Found | None:
         world.finish()
     except Violation as violation:
         return Found(tuple(taken), violation)
+    except BudgetSpent:
+        return None
     finally:
         world.give_up()
     return None

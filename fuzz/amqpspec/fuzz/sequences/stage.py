@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 from threading import Event
@@ -73,13 +74,16 @@ class _Hosted:
 class Stage:
     """A target; ``hasty`` worlds wait less for answers that are owed: while a program is shrunk.
 
-    ``nodes`` says how queues are made where the protocol cannot declare them.
+    ``nodes`` says how queues are made where the protocol cannot declare them. No program runs beyond ``until_s``;
+    ``unjudged`` names the loads that took too long.
     """
 
     subject: Subject
     patience: Patience
     nodes: Nodes = field(default_factory=Nodes)
     hasty: bool = False
+    until_s: float = inf
+    unjudged: list[str] = field(default_factory=list)
     _tag: str = field(default_factory=lambda: f"amqpspec-{token_hex(3)}")
     _numbers: count[int] = field(default_factory=count)
 
@@ -105,8 +109,10 @@ class Stage:
 
     def _load(self, name: str, load: Load, context: Context, count: int) -> None:
         """What takes longer than a program may is not judged."""
-        with suppress(BudgetSpent, Stopped):
+        try:
             repeated(name, lambda: load(context, count), self.subject.pid)
+        except BudgetSpent:
+            self.unjudged.append(name)
 
     @property
     def loads(self) -> list[Step]:
@@ -122,7 +128,8 @@ class Stage:
     # --- inside
 
     def _streams(self, transcript: Transcript = NO_TRANSCRIPT) -> Streams:
-        return Streams(self.subject.address.endpoint, transcript, Budget(monotonic_s() + PROGRAM_S, Event()))
+        budget = Budget(min(monotonic_s() + PROGRAM_S, self.until_s), Event())
+        return Streams(self.subject.address.endpoint, transcript, budget)
 
     def _context(self, streams: Streams) -> Context:
         reply_s = min(_HASTY_REPLY_S, self.patience.reply_s) if self.hasty else self.patience.reply_s

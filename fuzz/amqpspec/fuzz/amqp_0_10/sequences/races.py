@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from amqpspec.fuzz.amqp_0_10.sequences.books import BROWSE, Seat, Work
+from amqpspec.fuzz.amqp_0_10.sequences.books import BROWSE, NONE, Seat, Work
 from amqpspec.fuzz.amqp_0_10.sequences.desk import Desk
 from amqpspec.fuzz.amqp_0_10.sequences.messages import booked, cancel, flow, ranges, sent, subscriptions
 from amqpspec.fuzz.amqp_0_10.sequences.sessions import Args, Verb, usable
+from amqpspec.fuzz.sequences.stock import Stock
 
 _BURST = 3
 
@@ -24,9 +25,18 @@ def _outside(desk: Desk) -> Iterable[Args]:
 def _unsure(desk: Desk, seat: Seat, queue: str) -> None:
     """Messages of which no one knows whether they arrive; a lasting session can send them again."""
     for one in sent(desk, seat, queue, _BURST):
-        one.copies = desk.books.routed(one.number, queue)
-        desk.books.stocks[queue].unsettle(one.copies)
+        copies, stock = desk.books.routed(one.number, queue), desk.books.stocks[queue]
+        stock.unsettle(copies)
+        # What such a subscription was sent at once is gone with the connection, and not sent there again.
+        one.copies = [] if _is_emptied(desk, seat, stock) else copies
         seat.replay.append(one)
+
+
+def _is_emptied(desk: Desk, seat: Seat, stock: Stock) -> bool:
+    """Whether a subscription without accepts, on the same connection, may take messages out of a queue for good."""
+    beside = [other for other in desk.books.attached if other.peer == seat.peer]
+    subs = [sub for other in beside for sub in other.subscriptions.values()]
+    return any(sub.stock is stock and sub.kind == NONE for sub in subs)
 
 
 def _publish_reset(desk: Desk, name: str, queue: str) -> None:
