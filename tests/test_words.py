@@ -26,12 +26,6 @@ EXEMPT = {ROOT / path for path in ("docs/examples/rabbitmq.md",)}
 EXPECTING = {"claim", "Unmet", "OutOfReach", "does_not_apply", "CannotDo"}
 """Calls in cases whose texts become what a verdict expected, or why it judges nothing."""
 
-OTHERS = (
-    *(f"fuzz/amqpspec/fuzz/{name}/" for name in ("campaign", "executor", "inputs", "oracles", "selftest")),
-    "reports/amqpspec/reports/pipeline/",
-)
-"""Folders whose docstrings and comments are not checked."""
-
 
 @cache
 def avoided() -> re.Pattern[str]:
@@ -154,10 +148,7 @@ def modules() -> Iterator[tuple[str, str]]:
     """The text of each Python module whose docstrings and comments are checked, with its path."""
     for folder in ("bench", "docs", "examples", "fuzz", "harness", "reports", "suites", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            place = path.relative_to(ROOT).as_posix()
-            if path.name == "conftest.py" or "/sequences/" in place or place.startswith(OTHERS):
-                continue
-            yield place, path.read_text(encoding="utf-8")
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 
 TEXTS = (

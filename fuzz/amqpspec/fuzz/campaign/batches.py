@@ -29,7 +29,7 @@ _GONE = Check((Suspicion(Oracle.CRASH, "the target is gone", "it was gone betwee
 
 @dataclass(slots=True)
 class BatchResult:
-    """What came of a batch: which inputs reached their state, which are left, and which have no result of ours."""
+    """The result of a batch: which inputs reached their state, which are left, and which are undecided."""
 
     left: Sequence[FuzzInput]
     reached: set[InputId] = field(default_factory=set)
@@ -82,7 +82,7 @@ class BatchRunner:
         self._whole, self.sent = batch, None
         result = self._waves(batch)
         if result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
-            # Which cell spoils the target is not known: each goes on alone, so that only that one is stopped.
+            # Which cell spoils the target is not known: each continues alone, so that only that one is stopped.
             parts = [self._waves(part, first=2) for part in batch.parts(result.left)]
             result = BatchResult.of(parts, result.reached)
         self._mark(batch, result)

@@ -36,7 +36,7 @@ _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 
 
 class Complaints:
-    """What the oracles reported in a campaign, and what came of it; ``saved`` is the state of an earlier part.
+    """What the oracles reported in a campaign, and the consequences; ``saved`` is the state of an earlier part.
 
     ``of_a_whole`` counts complaints about whole batches; ``done`` says that what was sought was found; ``unfinished``,
     that the time was over before the last complaints were followed to their end; ``is_confused``, that mixed batches
@@ -289,7 +289,7 @@ class Complaints:
         item, seen = blame.item, blame.suspicion
         if batch.is_mixed and item is not None:
             key = _key_of(item, seen)
-        # What nobody was blamed for yet is blamed when it comes again.
+        # What no one was blamed for yet is blamed when it comes again.
         self.known[key] += blame.status is not Status.UNBLAMED
         place = batch.place
         if item is not None:

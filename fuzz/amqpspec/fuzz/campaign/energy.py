@@ -19,7 +19,7 @@ _FIRST, _MORE, _MOST = 4, 8, 64
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{6,}\b|\d+|'[^']*'|\"[^\"]*\"", re.IGNORECASE)
 """What differs between two lines of a log that say the same."""
 _LINE_CHARS, _MOST_LINES, _MOST_KINDS = 300, 2000, 4096
-"""A target that makes up lines without end is not followed for ever."""
+"""A target that makes up lines is followed up to a limit."""
 
 
 class Energy:

@@ -1,6 +1,6 @@
 """The corpus that a campaign makes for itself: inputs that showed something new, kept as origins of random mutation.
 
-An entry is a file named after its octets, so that the id of a random input made from it means the same for ever.
+An entry is a file named after its octets, so that the id of a random input made from it always means the same.
 ``progress.json`` lists the entries in order: what a kill left behind beyond that list is found again or never used.
 
 Knows: entries, bounds. Must not know: what was new about an input, weights.

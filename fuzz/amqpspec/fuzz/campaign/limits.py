@@ -34,7 +34,7 @@ class BlameLimit:
             self._again.update(_from_rows(saved["again"]))
 
     def allows(self, seen: Suspicion) -> bool:
-        """Whether this may be blamed once more."""
+        """Whether this may be blamed again."""
         key = _key(seen)
         if not _is_telling(seen):
             return True

@@ -69,7 +69,7 @@ def _from_checkpoint(
     """A summary from the journal, ``progress.json`` and the folders of findings."""
     plan, tally = saved["plan"], Tally.from_json(saved["tally"])
     begun = next((line for line in read_journal(folder) if line.get("kind") == "campaign"), {})
-    # Of other tables than ours, only the cells that were begun have names; how many there are may have been told.
+    # Of other tables than ours, only the cells that were begun have names; how many there are may be known.
     ours = grammar_hash(plan["dialect"]) == plan["grammar"]
     planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
     keys = list(dict.fromkeys([*planned, *tally.cells]))

@@ -1,9 +1,9 @@
 """The order of inputs: a few of every cell, then the rest by what it is expected to show, random ones in between.
 
-Knows: positions, cells, shards. Must not know: what came of an input, journals.
+Knows: positions, cells, shards. Must not know: the result of an input, journals.
 
-Every step costs the same wherever it begins: an id is made from its number, nothing is counted up to it. What comes
-next follows from the position and the expectation alone, in chunks of one cell: a smaller batch from the same position
+Every step costs the same wherever it begins: an id is made from its number, nothing is counted up to it. The next
+inputs follow from the position and the expectation alone, in chunks of one cell: a smaller batch from the same position
 is the beginning of the larger one.
 """
 

@@ -33,7 +33,7 @@ class Sender:
 
     @property
     def undecided(self) -> list[FuzzInput]:
-        """Inputs that have no result because of a fault of ours."""
+        """Inputs that have no result because of a fault on our side."""
         return self._workers.undecided
 
     @property

@@ -26,14 +26,14 @@ from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8
-"""Of inputs that were answered, or end in the midst of a frame, so many are gone on behind where nothing is claimed."""
+"""Of inputs that were answered, or end inside a frame, one in this many is followed up where nothing is claimed."""
 
 _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Scope.DELIVERY})
-"""Refusals behind which a connection has to go on."""
+"""Refusals after which a connection has to continue."""
 _MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
 """What is kept of a target's answers and of a conversation; a hostile target never ends."""
 _QUIET_S = 0.1
-"""Behind what was said last, before it is held that nothing may come for a while."""
+"""After the last octets, before it is assumed that nothing may come for a while."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
 
@@ -93,12 +93,12 @@ class Conversation:
     def _take_over(self, on: ReusableConnection) -> None:
         self._steps, self._before = on.steps, on.channels
         self._decode, self._silence, settled = on.medium.decode, on.medium.silence, on.medium.settled
-        # What a session was called by the connection is its name as long as the connection goes on.
+        # What a session was called by the connection is its name as long as the connection continues.
         self._values = replace(settled, queue=self._values.queue)
 
     @property
     def is_reused(self) -> bool:
-        """Whether another input was said on this connection before."""
+        """Whether another input was sent on this connection before."""
         return bool(self._before)
 
     @property
@@ -162,7 +162,7 @@ class Conversation:
             return
         if self._follow_up is not None:
             self._follow_up.ended(end)
-            # The end of a stream whose input was cut short is an answer to what came behind it.
+            # The end of a stream whose input was cut short is an answer to what came after it.
             self._finish(end if self._left.whole else End.OPEN, True)
             return
         reached = self._stage is not _Stage.WAY and end is not End.REFUSED
@@ -336,7 +336,7 @@ class Conversation:
             octets = follow_up.farewell(refused, self._values) + octets
         self._follow_up, self._stage = follow_up, _Stage.FOLLOW_UP
         if self._latency_s is None:
-            # What comes from now on answers the new question: the silence before was no delay.
+            # What arrives from now on answers the new question: the silence before was no delay.
             self._sent_s = now_s
         self._say(octets, now_s)
         self._until_s = now_s + self._ask_s

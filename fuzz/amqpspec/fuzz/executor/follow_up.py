@@ -122,7 +122,7 @@ class FollowUp:
             return True
         if self._answers_where_asked:
             return said.channel == self.fresh
-        # The first answer names our channel; what comes later comes on the channel that the target has chosen for it.
+        # The first answer names our channel; later ones come on the channel that the target chose.
         return said.remote == self.fresh if self._answered_on is None else said.channel == self._answered_on
 
     def _is_astray(self, said: Heard) -> bool:

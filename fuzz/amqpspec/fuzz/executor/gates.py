@@ -1,4 +1,4 @@
-"""States into which no input came of late: for a while, none is begun, so that others need not wait behind it.
+"""States into which no input came of late: for a while, none is begun, so that others need not wait for it.
 
 Knows: names of states, the clock. Must not know: connections, inputs.
 

@@ -1,6 +1,6 @@
 """What a target says, by name.
 
-Knows: what is worth knowing of one thing that was said. Must not know: how it is read, what was sent.
+Knows: what is worth knowing of one thing that the target sent. Must not know: how it is read, what was sent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Heard:
 
     ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
     answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how long
-    it bears silence, zero where it says nothing of that; ``blames_silence`` is a close that says that it bore no more.
+    it tolerates silence, 0 if it does not say; ``blames_silence`` is a close that gives silence as its reason.
     ``product`` and ``version`` are those that an open of AMQP 1.0 names. ``next_outgoing`` is the number that its
     begin gives to the first transfer of the target.
     """

@@ -50,7 +50,7 @@ class Death:
 
 class WorkerPool(Protocol):
     """Runs inputs. ``worker`` is the worker of the last result; ``undecided`` inputs have no result because of a fault
-    of ours.
+    on our side.
 
     ``waiting`` inputs were sent and only wait for the end of a silence: their results come with a later run, or from
     ``finish``.

@@ -1,6 +1,6 @@
 """How long a target tolerates silence on one connection: when a sign of life is due, and which end silence explains.
 
-Knows: what was announced and when something was said; times are handed in. Must not know: sockets, what was expected.
+Knows: what was announced and when something was sent; times are handed in. Must not know: sockets, what was expected.
 
 AMQP 1.0: the target announces an idle-time-out in its open; whatever it means by that, a frame within half of it keeps
 the connection. In the 0-9 family a client settles the interval in tune-ok: ways settle none, an input may settle one.
@@ -14,7 +14,7 @@ SHARE = 0.4
 """Of the announced time so much goes by between two signs of life."""
 _LEAST_S = 0.05
 _NEARLY = 0.9
-"""The target counts from the last whole frame that it took, a round trip before what was said here last."""
+"""The target counts from the last whole frame that it took, a round trip before our last octets."""
 
 
 class Silence:
@@ -46,5 +46,5 @@ class Silence:
         self.due_s = inf
 
     def ends_it(self, now_s: float) -> bool:
-        """Whether the silence has lasted so long that the end of the connection says nothing about what was sent."""
+        """Whether the silence has lasted so long that the end of the connection does not concern what was sent."""
         return self._bears_s > 0 and now_s - self._said_s >= _NEARLY * self._bears_s

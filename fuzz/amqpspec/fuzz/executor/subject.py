@@ -138,7 +138,7 @@ def check_address(subject: Subject) -> None:
             client.enter(attached)
         except Unanswered as reason:
             if not reason.refused:
-                return  # a target that says nothing, or hangs up, is judged by whoever leads the campaign
+                return  # a silent target, or one that closes the connection, is judged by the campaign
             raise NotAttached(
                 f"{subject.name}: expected an address that can be attached to (address in targets.yaml), "
                 f"actual {values.queue!r}: {reason}"

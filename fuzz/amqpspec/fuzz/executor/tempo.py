@@ -27,7 +27,7 @@ class Tempo:
     @classmethod
     def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
         """The tempo of a target whose handshake takes this long with many connections at once."""
-        # Longer than an answer takes to be called late, or late ones would be taken for silence.
+        # Longer than an answer takes to be called late, or late ones would count as silence.
         quiet_s = min(3.0, max(1.0, 12 * round_trip_s)) * patience
         settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
         return cls(

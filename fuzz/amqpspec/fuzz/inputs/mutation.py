@@ -71,7 +71,7 @@ def random_input(dialect_id: str, id: InputId, corpus: Mapping[str, bytes] | Non
 
 
 def mutated(root: Node, choices: Choices, donors: Sequence[Node]) -> tuple[tuple[bytes, ...], str]:
-    """A tree under one mutator or more, with some others before and behind it at times; octets by step, and words."""
+    """A tree under one mutator or more, with some others before and after it sometimes; octets by step, and words."""
     count = 1 + choices.weighted([1 << left for left in range(_MAX_MUTATORS, 0, -1)])
     tree, names = stacked(root, choices, donors, count)
     frames = [octets_of(tree)]

@@ -22,7 +22,7 @@ Nodes = st.SearchStrategy[Node]
 
 
 def exact_octets(width_octets: int) -> st.SearchStrategy[bytes]:
-    """So many octets."""
+    """Exactly this many octets."""
     return st.binary(min_size=width_octets, max_size=width_octets)
 
 
@@ -57,7 +57,7 @@ def legal_sequences(
 def legal_conversations(
     draw: st.DrawFn, dialect_id: str, most: int = 6
 ) -> tuple[State, tuple[str, ...], tuple[bytes, ...]]:
-    """A state, and productions that may legally come one after the other behind it: their names and their octets."""
+    """A state, and productions that may legally follow it one after another: their names and octets."""
     state = draw(st.sampled_from(beginnings(dialect_id)))
     here, facts, names = state.name, facts_in(dialect_id, state), list[str]()
     for _ in range(draw(st.integers(1, most))):

@@ -1,9 +1,9 @@
-"""The oracle for endless loops: a thread of the target works on long behind its last answer, whoever is still served.
+"""The oracle for endless loops: a thread works on long after the last answer, even if others still serve.
 
 Knows: processor states, how long a hang is waited for. Must not know: inputs, what else is asked.
 
-A target that serves connections by several threads goes on answering most of them while one is caught: a sentinel meets
-that one by chance only.
+A target with several threads continues to answer most connections while one thread is caught: a sentinel meets it by
+chance only.
 """
 
 from __future__ import annotations

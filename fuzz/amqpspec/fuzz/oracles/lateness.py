@@ -1,6 +1,6 @@
 """Late answers: beyond the usual, and beyond what else the target answered at the same moment.
 
-Knows: how long each wait took and when it ended. Must not know: what was said, who is to blame.
+Knows: how long each wait took and when it ended. Must not know: what was sent, who is to blame.
 
 Many connections of our own make everything slow on a target that serves them one by one; then all wait alike. If one
 input holds the target up, its answer comes first, after quick ones, and those that had to wait for it follow: they are

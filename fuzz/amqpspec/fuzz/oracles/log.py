@@ -125,7 +125,7 @@ def _each(text: str) -> Iterator[Suspicion]:
     continued: re.Pattern[str] | None = None
     died = False
     for number, line in enumerate(lines):
-        # The cause of an exception of which something was said already is no complaint of its own.
+        # The cause of an exception that was already reported is no complaint of its own.
         if continued is not None and continued.match(line):
             continue
         runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), "")

@@ -28,7 +28,7 @@ class Oracle(StrEnum):
 
 
 SPOILS = frozenset({Oracle.CRASH, Oracle.HANG})
-"""After these, a target has to be started anew before anything else can be said of it."""
+"""After these, a target has to be started again before anything else can be said of it."""
 
 ENDLESS = "endless in "
 """How the cause of a hang begins that is known by where a thread is; any other is what a log says beside it."""

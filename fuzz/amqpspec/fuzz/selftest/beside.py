@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from amqpspec.net.clock import monotonic_s
 
 _END_S = 10.0
-"""How long a process that is told to end may take: a campaign looks at its target once more."""
+"""How long a process may take to end: a campaign looks at its target before it does."""
 T = TypeVar("T")
 
 
@@ -85,7 +85,7 @@ class _Piece:
 
 
 def _do(work: Callable[[], Any], answer: Connection) -> None:
-    """In the process of its own: whoever ends it interrupts it, so that it takes along what it started."""
+    """In the process of its own: an end is an interrupt, so that it ends what it started."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     said: tuple[Any, BaseException | None]

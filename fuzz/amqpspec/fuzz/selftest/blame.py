@@ -4,7 +4,7 @@ Knows: how spots are drawn, what the right answer is. Must not know: how blame i
 
 Each draw takes a batch as a campaign would send it, a frame of one of its inputs, and a condition on that frame (its
 name, a field's value, octets in it) that holds for few inputs of the batch and for nothing that is said on the way. A
-batch of which the oracle does not complain (nobody was owed an answer that could be late) is drawn again, and counted.
+batch of which the oracle does not complain (no answer was due that could be late) is drawn again, and counted.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def _condition(frame: ClientFrame, random: Random) -> FrameCondition | None:
 
 
 def _fault(dialect: str, random: Random) -> Draw | None:
-    """A refusal that is left out or goes wrong, and a batch of a cell in which it is owed."""
+    """A refusal that is left out or goes wrong, and a batch of a cell in which it is due."""
     items = _cut(random.choice(_refusing(dialect)), random)
     rows = sorted({item.expectation.requirement for item in items if item.expectation.must_refuse})
     faults = [f"{way}:{row}" for way in _WAYS for row in rows if f"{way}:{row}" in all_faults(dialect)]

@@ -100,7 +100,7 @@ def main(defect: str, dialect: str, log: str, *faults: str) -> None:
     """Obey standard input until it ends."""
     nursery = Nursery(defect, dialect, log, faults)
     try:
-        # Whoever asked may be stopped together with this process, or before it gets its answer.
+        # The parent may be stopped together with this process, or before it gets its answer.
         with suppress(KeyboardInterrupt, BrokenPipeError):
             for line in sys.stdin:
                 os.write(sys.stdout.fileno(), f"{nursery.start(int(line.split()[1]))}\n".encode())

@@ -118,13 +118,13 @@ def _throw(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
 
 
 def _mute(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
-    """What comes later on this connection is taken, and nothing is done with it."""
+    """What arrives later on this connection is taken, and nothing is done with it."""
     _charmed[connection] = lambda incoming: None
     go_on()
 
 
 def _mixed_up(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
-    """What comes later on this connection is done on the channel beside its own."""
+    """What arrives later on this connection is done on the channel beside its own."""
     _charmed[connection] = seams.beside
     go_on()
 

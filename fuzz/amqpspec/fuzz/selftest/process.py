@@ -59,7 +59,7 @@ class SeededBroker:
         return self.defect.name if self.defect is not None else f"{self.dialect}/{_NONE}"
 
     def start(self) -> None:
-        """Start, or start anew on the same port, and wait until it listens. Raises OSError."""
+        """Start, or start again on the same port, and wait until it listens. Raises OSError."""
         nursery = self._nursery = self._nursery or self._opened()
         assert nursery.stdin is not None and nursery.stdout is not None
         nursery.stdin.write(f"start {self.port}\n")

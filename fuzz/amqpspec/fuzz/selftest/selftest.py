@@ -224,7 +224,7 @@ def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: f
 
 
 def _whole(order: CampaignOrder) -> Campaign:
-    """A campaign that nobody stopped; raises KeyboardInterrupt else, for what it did not find says nothing then."""
+    """A campaign that no one stopped, or KeyboardInterrupt: what a stopped one did not find means nothing."""
     campaign = Campaign(order).run()
     if campaign.ended == INTERRUPTED:
         raise KeyboardInterrupt
@@ -232,7 +232,7 @@ def _whole(order: CampaignOrder) -> Campaign:
 
 
 def _happens_again(found: Detection, folder: Path) -> bool:
-    """Whether the one line that a finding offers makes it happen again; it starts the broker with its defect anew."""
+    """Whether the one line that a finding offers makes it happen again; it restarts the broker with its defect."""
     if found.finding is None:
         return False
     line = (folder / "findings" / found.finding.name / "REPLAY").read_text(encoding="utf-8")

@@ -147,7 +147,7 @@ class SequenceCampaign:
     # --- a violation
 
     def _take(self, stage: Stage, found: Found, seed: int, is_over: Callable[[], bool]) -> None:
-        """A violation is written down before it is looked into, and once more when it is known how often it comes."""
+        """A violation is written down before it is looked into, and again when it is known how many times it occurs."""
         place = self._write(found, "unblamed", seed)
         if not self._is_there():
             return
@@ -161,7 +161,7 @@ class SequenceCampaign:
         self._write(seen[0] if seen else found, _STATUS[len(seen)], seed)
 
     def _again(self, stage: Stage, program: Program, found: Found, place: Path) -> Found | None:
-        """The same violation once more, with full patience, and with a transcript."""
+        """The same violation again, with full patience, and with a transcript."""
         path = place / "transcript.jsonl"
         again = run_program(lambda: self._recorded(stage, path), program)
         write_capture(path)

@@ -29,7 +29,7 @@ def steps_of(names: Iterable[str]) -> list[Step]:
 
 
 def repeated(name: str, run: Callable[[], None], pid: Callable[[], int | None]) -> None:
-    """Run a load so often that growth can be told from warming up; raises Violation."""
+    """Run a load enough times that growth can be distinguished from warm-up; raises Violation."""
     seen = list[Gauge]()
     for _ in range(_WARM + 2 * _HALF):
         _once(name, run)

@@ -61,7 +61,7 @@ class Search:
             if halt.__cause__ is not None:
                 raise halt.__cause__ from None
         except Flaky:
-            pass  # a race: what was found did not come again in the same way; whoever asks tries it once more
+            pass  # a race: what was found did not come again in the same way; the caller tries it again
         except Violation:
             assert self.smallest is not None
         return self.smallest

@@ -22,7 +22,7 @@ class World(Protocol):
         ...
 
     def take(self, step: Step) -> None:
-        """Take a step, and wait for all that is owed then; raises Violation."""
+        """Take a step, and wait for all that is due then; raises Violation."""
         ...
 
     def finish(self) -> None:

@@ -34,7 +34,7 @@ _OF_CLEANING = (Unmet, StreamEnded, BudgetSpent, Stopped)
 
 
 Run = Callable[[int], None]
-"""Runs a load so often that it can be judged; raises Violation."""
+"""Runs a load enough times that it can be judged; raises Violation."""
 
 
 class _Hosted:

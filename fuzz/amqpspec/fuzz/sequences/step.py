@@ -62,7 +62,7 @@ class Found:
 
 
 def script(steps: Sequence[Step], violation: Violation | None = None) -> str:
-    """A program as lines of text, with what came of it."""
+    """A program as lines of text, with its result."""
     lines = [f"{number:3}  {step}" for number, step in enumerate(steps, start=1)]
     if violation is not None:
         lines += [f"     expected {violation.expected}", f"     actual   {violation.actual}"]

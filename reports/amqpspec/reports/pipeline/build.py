@@ -159,7 +159,7 @@ def make_shared(reader: Reader, as_of: date, say: Say = silence) -> None:
 
 def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
     """All marts, some at once."""
-    # The one that goes back to the facts takes longest: it begins first, so that nobody waits for it alone.
+    # The one that goes back to the facts takes longest: it begins first, so that no one waits for it alone.
     marts = sorted(MARTS, key=lambda mart: mart.fill is None)
     rows = dict(zip((mart.name for mart in marts), side_by_side(write, marts), strict=True))
     return {mart.name: rows[mart.name] for mart in MARTS}

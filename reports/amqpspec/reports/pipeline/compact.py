@@ -43,7 +43,7 @@ def compacted(root: Path, snapshot: Snapshot, more_than: int) -> Snapshot:
 
 
 def without_run(root: Path, snapshot: Snapshot, source: Source) -> Snapshot:
-    """The lake without a source's facts; files that hold others' facts, too, are written anew. Not committed."""
+    """The lake without a source's facts; files that hold others' facts, too, are written again. Not committed."""
     mine = set(source.pieces)
     for name, entry in snapshot.files.items():
         if mine.isdisjoint(entry.pieces):

@@ -39,7 +39,7 @@ _NOTHING = Extent(0, "")
 
 @dataclass(slots=True)
 class Ingested:
-    """What came of an ingest."""
+    """The result of an ingest."""
 
     journals: int = 0
     unchanged: int = 0

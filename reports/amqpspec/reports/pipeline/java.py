@@ -56,7 +56,7 @@ exit $code
 
 
 class EngineError(ReportError):
-    """Spark cannot be had as asked for; one line that says what is needed."""
+    """Spark is not available as requested; one line that says what is needed."""
 
 
 @dataclass(frozen=True, slots=True)

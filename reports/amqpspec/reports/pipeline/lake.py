@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A lake as it stood when it was opened. ``skip_bad`` leaves damaged files out, and ``say`` hears of each."""
+    """A lake as it stood when it was opened. ``skip_bad`` leaves damaged files out, and ``say`` reports each."""
 
     root: Path
     snapshot: Snapshot
@@ -113,7 +113,7 @@ class Lake:
 
 
 def open_lake(root: Path, *, skip_bad: bool = False, say: Say = silence) -> Lake:
-    """The lake in this folder as it stands now; raises LakeError where there is none, or a newer build wrote it."""
+    """The lake in this folder as it stands now; raises LakeError if there is none, or a newer build wrote it."""
     snapshot = read_snapshot(root)
     if snapshot.number == 0:
         raise LakeError(f"{root}: expected a lake, actual: no manifest; amqpspec pipeline ingest creates one")
@@ -142,7 +142,7 @@ def dimension(spark: SparkSession, lake: Lake, name: str) -> DataFrame:
 
 
 def strangers(lake: Lake) -> list[str]:
-    """Files below the lake's folders of data that no manifest names; nobody reads them."""
+    """Files below the lake's folders of data that no manifest names; no one reads them."""
     known = {*lake.snapshot.files, *(dim.path for dim in lake.snapshot.dims.values())}
     found = [
         str(path.relative_to(lake.root))

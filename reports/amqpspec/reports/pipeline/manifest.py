@@ -48,7 +48,7 @@ class FileEntry:
 
     @classmethod
     def of(cls, path: Path, rows: int, pieces: tuple[str, ...] = ()) -> FileEntry:
-        """The entry of a file as it lies there."""
+        """The entry of a file as it is there."""
         octets = path.stat().st_size
         return cls(rows, octets, pieces, digest_of(path, octets))
 

@@ -11,4 +11,4 @@ Say = Callable[[str], None]
 
 
 def silence(line: str) -> None:
-    """Says it to nobody."""
+    """Discards messages."""

@@ -45,7 +45,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The run's id, told apart from another run that had a folder of the same name."""
+        """The run's id, distinguished from another run that had a folder of the same name."""
         return f"{self.row.id}.{self.source[:8]}"
 
     @property
@@ -67,7 +67,7 @@ def open_run(folder: Path) -> Run:
     check_sums(folder)
     row = read_run(folder)
     judged = load_run(folder) if (folder / RESULTS).exists() else None
-    # A run that goes on has results of before: only the journal's rows come in.
+    # A run that continues has results of before: only the journal's rows come in.
     is_over = judged is not None and not judged.meta.partial
     if judged and is_over and (wrong := next(contradictions(folder, judged.cases), None)):
         raise ReportError(
@@ -145,7 +145,7 @@ def _source_id(row: RunRow) -> str:
 
 
 def _attempts(run: Run) -> Iterator[CaseRow]:
-    """Every attempt; then the cases that never came to one, as results.json has them."""
+    """Every attempt; then the cases without one, as results.json has them."""
     seen = set()
     for case in read_cases(run.folder):
         seen.add(case.id)

@@ -34,7 +34,7 @@ OBSERVATION = pa.schema([pa.field(name, _plain(kind)) for name, kind, _ in obser
 """An observation as ingest passes it on: all columns, names as plain text."""
 
 FACTS = pa.schema([field for field in OBSERVATION if field.name not in _LEFT_OUT])
-"""A fact as it lies in Parquet."""
+"""A fact as stored in Parquet."""
 
 FEW_VALUES: tuple[str, ...] = (
     "run",

@@ -119,7 +119,7 @@ def _end(gateway: Any) -> None:
     gateway.shutdown()
     gateway.proc.stdin.close()
     if any("-XX:AOTCacheOutput" in part or "-XX:ArchiveClassesAtExit" in part for part in _command(gateway)):
-        gateway.proc.returncode = 0  # nobody waits for it
+        gateway.proc.returncode = 0  # no one waits for it
         return
     with suppress(Exception):
         gateway.proc.wait(_END_TIMEOUT_S)
@@ -179,7 +179,7 @@ def _built(builder: Any, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _knock(remote: str) -> None:
-    """That somebody listens there: the client itself would try again for ten minutes. Raises EngineError."""
+    """That someone listens there: the client itself would try again for ten minutes. Raises EngineError."""
     place = urlsplit(remote)
     try:
         endpoint = Endpoint(place.hostname or "", place.port or _CONNECT_PORT)

@@ -4,7 +4,7 @@ Knows: streams, checkpoints, a lake's layout. Must not know: journals.
 
 Machines that run the suites put their facts into a landing folder (``ingest --landing``), whose files are only ever
 added to. The stream copies new ones into ``LAKE/landed``, where Spark's own log says which are whole; from there they
-go into the lake as ingested ones do: rewritten, named by the manifest, in one step. Killed anywhere, it goes on.
+go into the lake as ingested ones do: rewritten, named by the manifest, in one step. Killed anywhere, it continues.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a program of AMQP 0-10 meets the target: connections, sessions, and the waiting for what is owed.
+"""Where a program of AMQP 0-10 meets the target: connections, sessions, and the waiting for what is due.
 
 Knows: peers, books. Must not know: verbs, which step comes next.
 """
@@ -120,7 +120,7 @@ class Desk:
             _pause(auditor)
 
     def reset(self, number: int) -> None:
-        """End a connection without a word: its lasting sessions are detached, the others gone; raises Violation."""
+        """End a connection without a close: its lasting sessions are detached, the others gone; raises Violation."""
         seats = [seat for seat in self.books.attached if seat.peer == number]
         end_by_reset(self.peers.pop(number).transport)
         for seat in seats:

@@ -33,7 +33,7 @@ def _unsure(desk: Desk, seat: Seat, queue: str) -> None:
 
 
 def _is_emptied(desk: Desk, seat: Seat, stock: Stock) -> bool:
-    """Whether a subscription without accepts, on the same connection, may take messages out of a queue for good."""
+    """Whether a subscription without accepts, on the same connection, may have removed messages from a queue."""
     beside = [other for other in desk.books.attached if other.peer == seat.peer]
     subs = [sub for other in beside for sub in other.subscriptions.values()]
     return any(sub.stock is stock and sub.kind == NONE for sub in subs)

@@ -1,6 +1,6 @@
 """The books of a program of AMQP 1.0: what nodes hold, what receivers hold unsettled, what is uncertain.
 
-Knows: the rules of deliveries (1.0 §2.6, §3.4). Must not know: how a step is sent, what comes next.
+Knows: the rules of deliveries (1.0 §2.6, §3.4). Must not know: how a step is sent, what follows.
 
 A copy is ``unsure`` where a race leaves open whether it is in its node; a node has no count that could be asked for.
 """

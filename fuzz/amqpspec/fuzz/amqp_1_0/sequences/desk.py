@@ -1,4 +1,4 @@
-"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the waiting for what is owed.
+"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the waiting for what is due.
 
 Knows: peers, books. Must not know: verbs, which step comes next.
 """
@@ -47,7 +47,7 @@ class Desk:
         return found
 
     def owed(self, kind: str, act: Callable[[], object]) -> None:
-        """Do what has to come about; raises Violation."""
+        """Do what has to happen; raises Violation."""
         try:
             act()
         except Unmet as unmet:
@@ -108,7 +108,7 @@ class Desk:
     # --- ends
 
     def reset(self, number: int) -> None:
-        """End a connection without a word."""
+        """End a connection without a close."""
         end_by_reset(self.peers.pop(number).transport)
 
     def leave(self, number: int) -> None:
@@ -158,7 +158,7 @@ class Desk:
 
 
 def _all_of(auditor: Peer, node: Node) -> list[Delivery]:
-    """What a node holds: what is owed, then what comes until the credit is used or given up. Raises Unmet."""
+    """What a node holds: what is due, then what arrives until the credit is used or given up. Raises Unmet."""
     link = auditor.receiver(node.address, credit=FETCHED)
     with suppress(Unmet):
         auditor.until(lambda: len(link.inbox) >= len(node.certain), "deliveries", link=link)

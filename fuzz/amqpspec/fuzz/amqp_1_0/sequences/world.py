@@ -187,7 +187,7 @@ def _accept(desk: Desk, name: str, number: int) -> None:
 def _release(desk: Desk, name: str, number: int) -> None:
     receiver = desk.books.receivers[name]
     delivery, copy = receiver.held.pop(number)
-    # It may come back at once.
+    # It may return at once.
     desk.books.give_back(copy)
     desk.peers[receiver.peer].disposition(delivery, state="released")
     desk.owed("no round trip", lambda: desk.peers[receiver.peer].barrier(0))
@@ -305,5 +305,5 @@ class TypedWorld:
         self._desk.finish()
 
     def give_up(self) -> None:
-        """Leave; what nodes hold is taken by whoever cleans up after a program that was cut off."""
+        """Leave; what nodes hold is removed by the cleanup after a program that was cut off."""
         self._desk.hang_up()

@@ -1,6 +1,6 @@
 """The books of a program: what queues hold, what channels hold unacknowledged, who consumes, what is uncertain.
 
-Knows: the rules of messages (0-9-1 basic, tx, confirm). Must not know: how a step is sent, what comes next.
+Knows: the rules of messages (0-9-1 basic, tx, confirm). Must not know: how a step is sent, what follows.
 
 Where several things happen at once, a copy of a message is ``unsure``: it may be there or not. Whether it was seen
 before may be unknown as well; both stay so until the target shows it.
@@ -177,7 +177,7 @@ class Books:
         """Everything that the transaction held back happens."""
         for copy in channel.published:
             self.enqueue(copy)
-            # Whether a queue is found by its name once more, where another one has taken its place, is left open.
+            # Whether a queue is found by its name again, where another one has taken its place, is left open.
             if not copy.queue.alive and copy.queue.name in self.queues:
                 heir = self.queues[copy.queue.name]
                 self.enqueue(Copy(copy.number, heir, fresh=False, unsure=True))

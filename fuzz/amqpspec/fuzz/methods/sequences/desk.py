@@ -1,4 +1,4 @@
-"""Where a program meets the target: the books, the connections, and the waiting for all that is owed.
+"""Where a program meets the target: the books, the connections, and the waiting for all that is due.
 
 Knows: books, connections, counts of queues. Must not know: verbs, which step comes next.
 """

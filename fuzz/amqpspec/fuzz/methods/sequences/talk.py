@@ -21,7 +21,7 @@ Hear = Callable[[int, MethodArrived], None]
 
 
 class Talk:
-    """The connections by number; ``hear`` is told of everything that is not waited for."""
+    """The connections by number; ``hear`` gets everything that is not waited for."""
 
     def __init__(self, context: Context, hear: Hear) -> None:
         self._context, self._hear = context, hear
@@ -115,7 +115,7 @@ class Talk:
         self._peers.pop(link).hang_up()
 
     def reset(self, link: int) -> None:
-        """End a connection without a word."""
+        """End a connection without a close."""
         end_by_reset(self._peers.pop(link).transport)
 
     def half_close(self, link: int) -> None:

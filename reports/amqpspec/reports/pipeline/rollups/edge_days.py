@@ -24,7 +24,7 @@ _RANDOM, _KNOWN = "random", 14
 def family_bit() -> Column:
     """The bit of a fact's family, of which ``family_hash`` is the hash; what follows no C is no number.
 
-    Families that there are, are told by their hash: to cut a number out of a text costs more than all of the rest, and
+    Families are distinguished by their hash: to cut a number out of a text costs more than all of the rest, and
     to compare fifteen texts as much as that.
     """
     number = fn.coalesce(fn.substring("family", 2, 2).try_cast("int"), fn.lit(RANDOM_BIT))

@@ -24,7 +24,7 @@ GREEN_CODES = tuple(VERDICT_CODES[outcome] for outcome in sorted(GREEN))
 class Rollup:
     """``make(facts)`` gives ``schema``, unique by ``grain``; ``version`` grows when its meaning changes.
 
-    ``spread(facts, partitions, day)`` makes the same of facts of some days, or of one; where there is none, a day of
+    ``spread(facts, partitions, day)`` makes the same of facts of some days, or of one; if there is none, a day of
     the rollup is far smaller than a day of facts, and all days are made together. ``kind`` is the only kind of facts
     that it needs; ``keyed`` says that it groups by exactly its grain, so that the grain holds by construction.
     """

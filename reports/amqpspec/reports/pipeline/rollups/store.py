@@ -3,7 +3,7 @@
 Knows: ``LAKE/rollups/NAME/dt=…/``, the manifest that says which files count. Must not know: what is rolled up.
 
 A file that the manifest does not name does not exist. The manifest is replaced in one step after some days were
-written, so that a killed refresh goes on with the days that are missing.
+written, so that a killed refresh continues with the days that are missing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Store:
         have = self.days.setdefault(rollup.name, {})
         wanted, stale = self._wanted(rollup, have)
         if stale:
-            # What is damaged is known before anything is counted, so that it is read again when it was mended.
+            # What is damaged is known before anything is counted, so that it is read again when it was repaired.
             self.lake.parts(stale, rollup.kind, whole=True)
             vars(self).pop("_facts", None)
             wanted, stale = self._wanted(rollup, have)
@@ -97,7 +97,7 @@ class Store:
             for dt in removed:
                 del have[dt]
             self._commit()
-        # Closed here and now, whatever fails: nobody writes any more when the store is tidied.
+        # Closed at once, whatever fails: no one writes any more when the store is tidied.
         with closing(self._write_stale(spark, rollup, {dt: wanted[dt] for dt in stale}, say)) as chunks:
             for made in chunks:
                 have.update(made)

@@ -29,7 +29,7 @@ _LINE = ("target", "dialect", "kind")
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
+    """``inputs`` is how many inputs produced this vector. ``sample`` names a case; of an input ``named`` does."""
     runs = newest_runs(inputs, as_of)
     lines = fn.broadcast(runs.where("names_line").select("line", "among", *_LINE))
     rows = _rows(inputs, runs, as_of)

@@ -1,4 +1,4 @@
-"""Mart: cases whose verdict changes though neither target nor suite did, with the number of runs behind it.
+"""Mart: cases whose verdict changes though neither target nor suite did, with the number of runs on which it is based.
 
 Knows: runs of a case in their order. Must not know: why.
 """

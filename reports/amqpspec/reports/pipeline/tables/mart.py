@@ -84,7 +84,7 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """One row a conformance run and case, in numbers only: attempts, the verdict (the worst of them), times.
 
     ``pair`` is the key of target, versions and dialect. The days are shuffled once, by the case alone, which serves
-    all groups and windows by case that follow; names come back by a small join.
+    all groups and windows by case that follow; names are added by a small join.
     """
     runs = named_runs(inputs["runs"], CASE).drop("run", "product", "folder")
     dialects = inputs["cases"].select("case_key", "dialect")

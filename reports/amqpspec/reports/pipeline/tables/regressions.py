@@ -4,7 +4,7 @@ Knows: the last verdict under each pair of versions. Must not know: changes with
 
 Two neighbours are compared at a time: the next version of the target under the same suite, and the next version of
 the suite on the same target. Where a pair has neither neighbour, because both were changed at once, it is compared with
-the pair that was seen before it, and the row says ``both``: nobody can know whose change it was.
+the pair that was seen before it, and the row says ``both``: no one can know whose change it was.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _neighbours() -> Column:
-    """The pairs that each is compared with, and which change that makes; null where there is none."""
+    """The pairs that each is compared with, and which change that makes; null if there is none."""
     alone = fn.col("by_target").isNull() & fn.col("by_suite").isNull()
     found = (
         (TARGET, fn.col("by_target")),

@@ -20,7 +20,7 @@ from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, cas
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``green`` of ``counted`` is the score; excluded cases and ones that do not apply do not count, blocked ones do.
 
-    A case is as good as its worst attempt.
+    A case counts as its worst attempt.
     """
     rows = with_names(case_runs(inputs, as_of), inputs).withColumns(
         {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}
