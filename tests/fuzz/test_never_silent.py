@@ -175,6 +175,21 @@ def test_the_clock_cuts_off_what_cannot_be_waited_for(monkeypatch: pytest.Monkey
     assert time.monotonic() - begun_s < 30 and clock.is_late
 
 
+def test_an_alarm_that_is_lost_rings_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python drops what is raised in the callback of a weak reference."""
+    monkeypatch.setattr("amqpspec.fuzz.campaign.clock._FOR_ANYTHING", 0.0)
+    monkeypatch.setattr("amqpspec.fuzz.campaign.clock._AGAIN_S", 0.05)
+    monkeypatch.setattr("amqpspec.fuzz.campaign.clock._LOST_S", 0.5)
+    rung = 0
+    with BudgetClock(0.0, 0.0).alarmed():
+        while rung < 2:
+            try:
+                threading.Event().wait(300.0)
+            except TimeUp:
+                rung += 1
+    assert rung == 2
+
+
 def test_the_clock_waits_for_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("amqpspec.fuzz.campaign.clock._SLACK_S", 0.0)
     clock, restarted = BudgetClock(0.0, 0.0), []

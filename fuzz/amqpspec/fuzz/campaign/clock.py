@@ -17,7 +17,10 @@ _SLACK_S, _SLACK_SHARE = 10.0, 0.1
 """A campaign may take so much longer than its budget, or such a share of it, whichever is more; reports included."""
 _FOR_BLAME, _FOR_ANYTHING = 0.2, 0.3
 """How much of that may go by before nothing more is tried again, and before whatever is under way is cut off."""
-_AGAIN_S = 0.5
+_AGAIN_S, _LOST_S = 0.5, 5.0
+"""How soon the alarm rings again: while it has to wait, and where Python drops what it raises, as in a weak reference's
+callback.
+"""
 
 
 class TimeUp(KeyboardInterrupt):
@@ -75,4 +78,5 @@ class BudgetClock:
         if self.holds:
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
             return
+        signal.setitimer(signal.ITIMER_REAL, _LOST_S)
         raise TimeUp
