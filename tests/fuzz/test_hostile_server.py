@@ -74,8 +74,20 @@ def test_a_client_gives_up_on_a_stream_without_end(hostile: Hostile, dialect: st
     assert len(client.passed) <= 20_000 and time.monotonic() - begun_s < 60
 
 
-SCRIPT = """
-import json, resource, sys, time
+PEAK_MIB = """
+import resource
+from pathlib import Path
+def peak_mib():
+    # What a process was before it became another program counts in ru_maxrss: here, the tests themselves.
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return next(int(line.split()[1]) >> 10 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+"""
+SCRIPT = (
+    PEAK_MIB
+    + """
+import json, sys, time
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -90,9 +102,10 @@ results = [*executor.run([raw.input(n) for n in range(48)]), *executor.run([cell
 print(json.dumps({
     "results": len(results), "seconds": time.monotonic() - begun_s,
     "arrivals": max(len(result.arrivals) for result in results),
-    "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+    "mib": peak_mib(),
 }))
 """
+)
 
 
 def test_inputs_end_in_time_and_keep_little(hostile: Hostile) -> None:
@@ -106,11 +119,14 @@ def test_inputs_end_in_time_and_keep_little(hostile: Hostile) -> None:
     assert told["results"] >= 48 and told["arrivals"] <= 64 and told["mib"] < LIMIT_MIB, told
 
 
-PEAK = """
-import atexit, resource, runpy
-atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10))
+PEAK = (
+    PEAK_MIB
+    + """
+import atexit, runpy
+atexit.register(lambda: print("peak", peak_mib()))
 runpy.run_module("amqpspec.cli.main", run_name="__main__", alter_sys=True)
 """
+)
 
 
 def test_a_campaign_against_it_ends_with_one_line(hostile: Hostile, tmp_path: Path) -> None:
