@@ -282,3 +282,12 @@ def test_what_shows_only_when_all_are_sent_together_is_found_by_halves(
     monkeypatch.setattr(Triage, "revive", lambda self: None)
     blame = triage.blame(ITEMS, seen(Oracle.CRASH))
     assert blame.item is not None and blame.item.id == CELL.id(7)
+
+
+def test_who_disobeys_is_sought_on_a_fresh_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happens only beside what others left behind is no finding: nobody could replay it."""
+    triage, restarts = Simulated(lambda items: False), list[int]()
+    triage._subject = replace(triage._subject, restart=lambda: None)
+    monkeypatch.setattr(Triage, "revive", lambda self: restarts.append(len(triage.tried)))
+    blame = triage.blame(ITEMS, seen(Oracle.OBEDIENCE, 3))
+    assert restarts == [0] and triage.tried == [1] and blame.status is Status.LOST

@@ -116,6 +116,9 @@ class Triage:
     def _blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         if seen.oracle in SPOILS:
             self.revive()
+        if seen.oracle is Oracle.OBEDIENCE:
+            # An answer may depend on what others left behind (a queue, say); a finding has to happen without them.
+            self.renew()
         suspected = self._suspected(items, seen)
         left: Sequence[FuzzInput] = items
         if seen.oracle in _ONCE_MORE:
