@@ -285,7 +285,7 @@ def test_what_shows_only_when_all_are_sent_together_is_found_by_halves(
 
 
 def test_who_disobeys_is_sought_on_a_fresh_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What happens only beside what others left behind is no finding: nobody could replay it."""
+    """What happens only beside what others left behind is no finding: it could not be replayed."""
     triage, restarts = Simulated(lambda items: False), list[int]()
     triage._subject = replace(triage._subject, restart=lambda: None)
     monkeypatch.setattr(Triage, "revive", lambda self: restarts.append(len(triage.tried)))
