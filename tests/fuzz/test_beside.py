@@ -74,7 +74,7 @@ def test_what_one_raises_is_raised_and_the_others_end(tmp_path: Path) -> None:
 def test_an_end_before_the_last_result_leaves_no_process(tmp_path: Path) -> None:
     results = side_by_side([partial(meets, tmp_path, 1, 2), partial(stays, tmp_path)], 2, LONG_S)
     assert next(results) == 1
-    results.close()  # type: ignore[attr-defined]
+    results.close()
     gone(tmp_path)
 
 

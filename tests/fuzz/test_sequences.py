@@ -233,6 +233,22 @@ def test_a_program_that_takes_too_long_ends_a_round_and_is_counted(
     assert done.unjudged == {"program": 3} and done.programs == 3 and not done.findings
 
 
+def test_where_no_program_ran_to_its_end_nothing_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(self: Search, seed: int, programs: int, steps: int) -> None:
+        self.tried = 1
+        raise BudgetSpent
+
+    monkeypatch.setattr(Search, "run", cut_off)
+    with ReferenceBroker(METHODS) as broker:
+        result = fuzz(
+            "--sequences", broker.url, "-d", METHODS, "--programs", "2", "--out", str(tmp_path / "o")
+        )
+    assert result.exit_code == 4 and "not judged, cut off: program (2)" in result.output
+    assert "no program ran to its end" in result.output
+
+
 def test_a_load_that_takes_too_long_is_not_counted_as_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

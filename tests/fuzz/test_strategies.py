@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0.grammar import Maker
@@ -102,7 +102,7 @@ def test_values_of_any_encoding_have_no_problems(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60)
 @given(data=st.data())
 def test_reference_brokers_never_refuse_a_legal_sequence(dialect: str, data: st.DataObject) -> None:
     """Each sequence has a broker of its own: a session of AMQP 0-10 may outlive the sequence that made it."""

@@ -124,6 +124,7 @@ def payload_of(octets: bytes) -> bytes:
     return item.payload
 
 
+# pamqp warns whenever it reads basic.recover-async.
 @pytest.mark.filterwarnings("ignore:This command is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=20)

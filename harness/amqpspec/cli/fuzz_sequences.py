@@ -51,7 +51,7 @@ def sequences(
     """Run programs of legal steps over several connections and channels, and compare what happens with a model.
 
     Violations are shrunk and written to --out/findings. Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not
-    reached or lost, 4 no program was run.
+    reached or lost, 4 no program ran to its end.
     """
     from amqpspec.fuzz.sequences.campaign import SequenceCampaign, SequenceOrder
 
@@ -80,7 +80,7 @@ def sequences(
     (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     _say(summary, as_json)
     if code is Exit.HARNESS:
-        stop(code, f"{summary['target']}: no program was run ({summary['ended']})")
+        stop(code, f"{summary['target']}: no program ran to its end ({summary['ended']})")
     raise click.exceptions.Exit(code)
 
 
@@ -98,7 +98,7 @@ def _code(summary: dict[str, Any], *, lost: bool) -> Exit:
         return Exit.DEVIATIONS
     if lost:
         return Exit.TARGET
-    return Exit.CONFORMING if summary["programs"] else Exit.HARNESS
+    return Exit.CONFORMING if summary["programs"] > summary["unjudged"].get("program", 0) else Exit.HARNESS
 
 
 def _tell(finding: SequenceFinding) -> None:
@@ -125,7 +125,7 @@ def _say(summary: dict[str, Any], as_json: bool) -> None:
         f"{len(summary['findings'])} findings; {one_line(summary['ended'])}"
     )
     for name, count in summary["unjudged"].items():
-        click.echo(f"not judged, took too long: {one_line(name)} ({count})")
+        click.echo(f"not judged, cut off: {one_line(name)} ({count})")
 
 
 def replay_sequence(

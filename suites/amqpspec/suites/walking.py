@@ -280,9 +280,8 @@ def _settings(walks: int, steps: int, phases: Sequence[Phase]) -> settings:
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
         print_blob=False,
-        suppress_health_check=list(
-            HealthCheck
-        ),  # they mind slow walks; a target's pace is none of their business
+        # They complain about slow walks, and a target may be slow.
+        suppress_health_check=list(HealthCheck),
     )
 
 

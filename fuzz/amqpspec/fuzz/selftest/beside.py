@@ -6,7 +6,7 @@ Knows: processes, how long one may take. Must not know: what the work is.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -20,7 +20,7 @@ _END_S = 10.0
 T = TypeVar("T")
 
 
-def side_by_side(work: Sequence[Callable[[], T]], at_once: int, most_s: float) -> Iterator[T]:
+def side_by_side(work: Sequence[Callable[[], T]], at_once: int, most_s: float) -> Generator[T, None, None]:
     """What each piece gives, in order; raises what one raises, OSError for one that dies or takes too long.
 
     No process is left over, however this ends.

@@ -50,7 +50,8 @@ class SequenceOrder:
 class SequenceCampaign:
     """Run once; ``ended`` says why it ended, ``lost`` whether the target was lost.
 
-    ``unjudged`` counts programs and loads that took too long.
+    ``unjudged`` counts programs and loads that were cut off; ``programs`` includes such programs, ``loads`` no such
+    loads.
     """
 
     order: SequenceOrder
@@ -133,7 +134,7 @@ class SequenceCampaign:
             found = search.run(seed, programs, steps)
         except BudgetSpent:
             found = search.smallest
-            self.unjudged["program"] += not self._is_spent
+            self.unjudged["program"] += found is None
         stage.hasty = False
         self.programs, self.steps = self.programs + search.tried, self.steps + search.steps
         self.again.update(search.again)

@@ -189,5 +189,6 @@ def _settings(programs: int, steps: int, phases: Sequence[Phase]) -> settings:
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
         print_blob=False,
+        # They complain about slow programs, and a target may be slow.
         suppress_health_check=list(HealthCheck),
     )

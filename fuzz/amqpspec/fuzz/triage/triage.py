@@ -326,7 +326,6 @@ class Triage:
         """
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
-        self._fresh = False
         best, asks = blame, 0
 
         def keeps(steps: tuple[bytes, ...]) -> bool:

@@ -6,6 +6,7 @@ Knows: desks and books. Must not know: how outcomes are observed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from amqpspec.fuzz.amqp_1_0.sequences.books import Copy, Node, Terminus
 from amqpspec.fuzz.amqp_1_0.sequences.desk import Desk
@@ -150,7 +151,7 @@ def _send(desk: Desk, name: str, count: int) -> None:
 
 def _accepted(desk: Desk, sender: Terminus, sent: list[tuple[Outgoing, Copy]]) -> None:
     for outgoing, copy in sent:
-        desk.owed("no outcome", lambda outgoing=outgoing: desk.peers[sender.peer].outcome(outgoing))  # type: ignore[misc]
+        desk.owed("no outcome", partial(desk.peers[sender.peer].outcome, outgoing))
         if outgoing.outcome not in ("accepted", ""):
             raise Violation("message not accepted", "accepted", f"{outgoing.outcome} for m{copy.number}")
 
