@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import Phase
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from amqpspec.peer.context import Context
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
+from amqpspec.run.generated import seeded_settings
 from amqpspec.run.oracles import holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.histories import Mismatch
@@ -142,7 +143,7 @@ class Search:
     def _stage(self, walks: int, steps: int) -> None:
         factory: Any = hypothesis.seed(self.plan.seed)(lambda: _Machine(self))
         try:
-            run_state_machine_as_test(factory, settings=_settings(walks, steps, self.phases))
+            run_state_machine_as_test(factory, settings=seeded_settings(walks, steps, self.phases))
         except _Halt as halt:
             assert halt.__cause__ is not None
             raise halt.__cause__ from None
@@ -266,23 +267,6 @@ class _Machine(RuleBasedStateMachine):
         # The look into the nodes is part of the history: it is judged, and shrunk, like a step.
         if walk is not None and not walk.is_over:
             self.search.guarded(walk, walk.finish)
-
-
-def _settings(walks: int, steps: int, phases: Sequence[Phase]) -> settings:
-    return settings(
-        max_examples=walks,
-        stateful_step_count=steps,
-        # Neither a memory of earlier runs nor a clock: the seed alone decides what is walked.
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=phases,
-        verbosity=Verbosity.quiet,
-        report_multiple_bugs=False,
-        print_blob=False,
-        # They complain about slow walks, and a target may be slow.
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def walked(peer: Line, plan: Plan) -> Verdict:

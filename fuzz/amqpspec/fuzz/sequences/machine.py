@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import Phase
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from amqpspec.fuzz.sequences.part import Begin, World
 from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation
 from amqpspec.peer.context import BudgetSpent
+from amqpspec.run.generated import seeded_settings
 
 _CHOICES = 10_000
 _SHRINK_TRIES = 200
@@ -56,7 +57,7 @@ class Search:
         phases = (Phase.generate, Phase.shrink) if self.shrinks else (Phase.generate,)
         factory: Any = hypothesis.seed(seed)(lambda: _Machine(self))
         try:
-            run_state_machine_as_test(factory, settings=_settings(programs, steps, phases))
+            run_state_machine_as_test(factory, settings=seeded_settings(programs, steps, phases))
         except _Halt as halt:
             if halt.__cause__ is not None:
                 raise halt.__cause__ from None
@@ -176,19 +177,3 @@ def prune(begin: Begin, found: Found, is_over: Callable[[], bool]) -> Found:
                 found = fewer
         size //= 2
     return found
-
-
-def _settings(programs: int, steps: int, phases: Sequence[Phase]) -> settings:
-    return settings(
-        max_examples=programs,
-        stateful_step_count=steps,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=phases,
-        verbosity=Verbosity.quiet,
-        report_multiple_bugs=False,
-        print_blob=False,
-        # They complain about slow programs, and a target may be slow.
-        suppress_health_check=list(HealthCheck),
-    )

@@ -1,0 +1,27 @@
+"""How hypothesis generates histories against a target: a seed decides, no memory of earlier runs and no clock.
+
+Knows: hypothesis. Must not know: any dialect, what a history is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+
+def seeded_settings(histories: int, steps: int, phases: Sequence[Phase]) -> settings:
+    """Settings for this many histories of at most this many steps."""
+    return settings(
+        max_examples=histories,
+        stateful_step_count=steps,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=phases,
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        print_blob=False,
+        # They complain about slow histories, and a target may be slow.
+        suppress_health_check=list(HealthCheck),
+    )
