@@ -1,24 +1,24 @@
-# Everything keeps to .venv/; the only things that must be there before are Python 3.11 or newer, and make.
+# All packages are installed in .venv/; only Python 3.11 or newer and make must be installed before.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# Tests wait more than they compute: more of them at once than a small machine has processors.
+# Tests wait more than they compute, so more of them run in parallel than a small machine has processors.
 WORKERS ?= 5
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 
-# What a caller's shell may set would change what tests print, or have each of their processes compile every module.
+# These variables of the caller's shell would change what tests print, or make each process compile every module.
 unexport PYTEST_ADDOPTS PYTHONDONTWRITEBYTECODE
 
 .PHONY: run pipeline examples site site-data check quick test measured others rest lint bench selftest docs clean help
 
-help:            ## say what can be made
+help:            ## list the targets
 	@awk -F ':.*## *' '/^[a-z-]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/run.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("expected Python 3.11 or newer, actual " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	@# A system Python may come without ensurepip; then pip is fetched by hand.
+	@# The system's Python may lack ensurepip; then pip is downloaded separately.
 	@echo "setting up $(VENV)/"
 	@$(PYTHON) -m venv $(VENV) > /dev/null 2>&1 || \
 	  ($(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) .ci/ensure_pip.py $(VENV))
@@ -34,23 +34,23 @@ $(VENV)/pipeline.stamp: $(VENV)/run.stamp
 	@$(PIP) --quiet install -e '.[pipeline]'
 	@touch $@
 
-run: $(VENV)/run.stamp   ## certify the embedded reference broker, leave the report in out/latest/
+run: $(VENV)/run.stamp   ## certify the embedded reference broker, with the report in out/latest/
 	@$(BIN)/amqpspec run --target reference
 
-pipeline: $(VENV)/pipeline.stamp  ## many runs and a campaign against the reference broker, and their pages in out/pipeline/site/
+pipeline: $(VENV)/pipeline.stamp  ## runs and a campaign against the reference broker, with their pages in out/pipeline/site/
 	@.ci/pipeline.sh $(BIN) out/pipeline
 
-examples: $(VENV)/run.stamp  ## the reports of docs/examples, of all known brokers that are installed, in out/examples/
+examples: $(VENV)/run.stamp  ## the reports of docs/examples for all installed known brokers, in out/examples/
 	@.ci/examples.sh $(BIN) out/examples
 
 site: $(VENV)/run.stamp  ## the site of all known brokers, from the marts kept in docs/site-data/, in out/site/
 	@$(BIN)/amqpspec site --marts docs/site-data --out out/site
 
-# SITE_DATA takes part of it, or keeps the marts: SITE_DATA="--target rabbitmq --case 'channel*'", SITE_DATA="--keep docs/site-data"
-site-data: $(VENV)/pipeline.stamp  ## runs of all known brokers that are installed, as marts to keep, in out/site-data/
+# SITE_DATA restricts the runs, or keeps the marts: SITE_DATA="--target rabbitmq --case 'channel*'", SITE_DATA="--keep docs/site-data"
+site-data: $(VENV)/pipeline.stamp  ## run all installed known brokers and build marts and a site, in out/site-data/
 	@$(BIN)/python .ci/site_data.py $(BIN) out/site-data $(SITE_DATA)
 
-check: $(VENV)/dev.stamp  ## for every change: lint, types, import rule, the tests that need no socket
+check: $(VENV)/dev.stamp  ## for every change: lint, types, import rule, tests without sockets
 	@$(MAKE) --no-print-directory -j 2 lint quick
 
 quick: $(VENV)/dev.stamp
@@ -87,8 +87,8 @@ docs: $(VENV)/docs.stamp  ## the documentation as a site, in out/docs/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo out/docs/index.html
 
-bench: $(VENV)/dev.stamp ## figures, one JSON object a line
+bench: $(VENV)/dev.stamp ## benchmark figures, one JSON object per line
 	$(BIN)/python -m bench
 
-clean:           ## remove what was made
+clean:           ## remove all generated files
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache
