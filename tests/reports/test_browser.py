@@ -193,7 +193,7 @@ def test_arrows_step_over_cells_that_are_not_there(browser: Browser, page: Path)
 def test_hostile_text_is_only_text(browser: Browser, page: Path) -> None:
     browser.open(page, "#case=" + quote(synthetic.HOSTILE_ID))
     text = browser.eval(PANEL)
-    assert "</script><script>alert('x')</script>" in text and "octets that make no frame" in text
+    assert "</script><script>alert('x')</script>" in text and "octets that are not a frame" in text
     assert "a line of the transcript could not be read" in text
     assert "reset by the target (RST)" in text
 
@@ -201,11 +201,11 @@ def test_hostile_text_is_only_text(browser: Browser, page: Path) -> None:
 def test_cases_without_evidence_say_why(browser: Browser, page: Path) -> None:
     browser.open(page, "#case=queue.declare.durable&target=1")
     assert "targets.yaml has no restart hook" in browser.eval(PANEL)
-    assert "None: nothing was said on the wire" in browser.eval(PANEL)
+    assert "None: this case exchanged no data" in browser.eval(PANEL)
     browser.open(page, f"#case={quote(synthetic.HOSTILE_ID)}&target=2")
     assert "quayd 0.1.0 has no such case in its run." in browser.eval(PANEL)
     browser.open(page, "#case=no.such.case&target=77")
-    assert "This report has no case of that name." in browser.eval(PANEL)
+    assert "This report has no case with this id." in browser.eval(PANEL)
 
 
 def test_without_embedded_evidence_the_panel_links_to_the_file(browser: Browser, harbor: LoadedRun) -> None:

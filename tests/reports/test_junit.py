@@ -138,7 +138,7 @@ def test_errors_and_undecided_cases_are_errors(harbor_xml: ET.Element, quay_xml:
 
 def test_nonstrict_passes_with_a_note_and_fails_when_strict(harbor: LoadedRun, tmp_path: Path) -> None:
     note = result(render(harbor, tmp_path / "a.xml"), "framing.frame.unknown-type", "system-out")
-    assert "nonstrict: keeps the purpose, not the letter" in (note.text or "")
+    assert "nonstrict: serves the purpose of the requirement, not its wording" in (note.text or "")
     strict = replace(harbor, meta=replace(harbor.meta, strict=True))
     failure = result(render(strict, tmp_path / "b.xml"), "framing.frame.unknown-type", "failure")
     assert failure.get("type") == "nonstrict"

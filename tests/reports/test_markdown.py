@@ -86,7 +86,7 @@ def test_the_comment_keeps_its_limit_and_counts_what_it_left_out(harbor: LoadedR
     left = re.search(r"and (\d+) more in matrix.html", text)
     assert shown + int(left[1] if left else 0) == count
     if count:
-        assert f"Known deviations ({count // 3})" in text and f"harness ({count // 3})" in text
+        assert f"Known deviations ({count // 3})" in text and f"harness error ({count // 3})" in text
 
 
 def test_a_spotless_run_says_so(harbor: LoadedRun) -> None:
@@ -97,5 +97,5 @@ def test_a_spotless_run_says_so(harbor: LoadedRun) -> None:
 
 def test_a_stale_baseline_is_listed(harbor: LoadedRun) -> None:
     text = summary(replace(harbor, stale=("channel.gone: fixed in 4.0", "other")))
-    assert "**Stale baseline:** 2 entries matched nothing." in text and "channel.gone: fixed in 4.0" in text
+    assert "**Stale baseline:** 2 entries matched no result." in text and "channel.gone: fixed in 4.0" in text
     assert "and 80 more" in summary(replace(harbor, stale=("x",) * 100))

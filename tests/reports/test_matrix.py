@@ -174,7 +174,7 @@ def test_a_partial_run_and_a_stale_baseline_have_a_banner(
     assert "Partial run: quayd 0.1.0." in "".join(both.words)
     write_matrix(tmp_path / "m.html", [replace(harbor, stale=("channel.gone",))])
     text = " ".join("".join(read_page(tmp_path / "m.html").words).split())
-    assert "Stale baseline: HarborMQ 3.10.8. 1 entry matched nothing" in text and "channel.gone" in text
+    assert "Stale baseline: HarborMQ 3.10.8. 1 entry matched no result" in text and "channel.gone" in text
 
 
 def test_transcripts_are_embedded(both: Page, harbor: LoadedRun, quay: LoadedRun) -> None:
@@ -226,7 +226,7 @@ def test_by_default_a_page_holds_what_did_not_pass_and_one_case_of_each_section_
     links = {cell["link"] for cell in cells if "link" in cell}
     assert links == {quote(case.evidence) for case in there}
     said = " ".join("".join(page.words).split())
-    told = re.search(r"holds (\d+) of (\d+) transcripts: .* in the folder of this page: (.*? all) ", said)
+    told = re.search(r"contains (\d+) of (\d+) transcripts: .* in the folder of this page: (.*? all) ", said)
     assert told is not None and (int(told[1]), int(told[2])) == (len(held), len(there))
     assert told[3] == "amqpspec report . --evidence all"
 

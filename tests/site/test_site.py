@@ -98,7 +98,7 @@ def test_the_index_says_each_target_and_version(site: Path) -> None:
     old = rows[0]
     assert old[0] == "harbor" and old[1] == "33 % 1/3 3.10" and old[3] == "3.9 100 %"
     assert (old[4], old[5], old[6]) == ("1 unexpected1 known", "1", "1")
-    assert "8/10 to 10/10 in 3 runs" in old[2] and "3 runs, 1 of a part" in old[2]
+    assert "8/10 to 10/10 in 3 runs" in old[2] and "3 runs, 1 partial" in old[2]
     assert ["channel", "1/2", "1/2"] in page.cells() and ["queue", "0/1", "1/1"] in page.cells()
     assert "harbor, 2026-11-04: 17 (2 new)" in flat(page)
 
@@ -115,7 +115,7 @@ def test_a_target_page_has_all_that_is_known_of_it(site: Path) -> None:
     assert ["channel.open MUST", "fixed", "✗fail", "✓pass", "suite 0.1 → 0.2"] in cells
     assert ["channel.wobbles MAY", "3.10, 0.1", "✓pass", "✗fail", "2", "5", "0.50"] in cells
     assert "1 open, 1 closed" in text and "amqpspec fuzz replay findings/aa11" in text
-    assert "9 in the last week, 3 in the one before" in text
+    assert "9 in the last week, 3 in the week before" in text
     assert ["MUST", "4", "2", "1", "0", "1", "1"] in cells
     assert "only a client can know" in text and "queue/old" not in text
     assert text.index("top of aa11") < text.index("top of bb22")

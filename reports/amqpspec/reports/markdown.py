@@ -31,7 +31,7 @@ from amqpspec.reports.text import one_line, plural
 _NAMED = 20
 LIMIT = 60_000  # characters; a comment takes 65,536
 _TEXT_LIMIT = 300
-_RESERVE = 1_000  # headings of lists whose items find no room
+_RESERVE = 1_000  # headings of lists whose items do not fit
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 
@@ -42,7 +42,7 @@ def write_summary(path: Path, run: LoadedRun) -> None:
 
 
 def summary(run: LoadedRun, limit: int = LIMIT) -> str:
-    """The whole comment in fewer characters than ``limit``; what finds no room is counted."""
+    """The whole comment in fewer characters than ``limit``; omitted items are counted."""
     foot = _foot(run)
     parts = [_head(run), _counts(run)]
     room = limit - len(foot) - sum(map(len, parts)) - _RESERVE
@@ -54,12 +54,12 @@ def summary(run: LoadedRun, limit: int = LIMIT) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it stands, on one line; no one is mentioned by an ``@`` in it."""
+    """Text that Markdown shows unchanged, on one line; an ``@`` in it mentions no one."""
     return _SPECIAL.sub(r"\\\1", one_line(text, _TEXT_LIMIT)).replace("@", "&#64;")
 
 
 def code(text: str) -> str:
-    """Text as inline code that a back-quote inside cannot end."""
+    """Text as inline code, safe against back-quotes in it."""
     flat = one_line(text, _TEXT_LIMIT).replace("|", "¦")
     fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
     pad = " " if "`" in flat else ""
@@ -92,7 +92,7 @@ def _warnings(run: LoadedRun) -> Iterator[str]:
     if run.stale:
         shown = "".join(f"\n> - {plain(entry)}" for entry in run.stale[:20])
         more = f"\n> - and {len(run.stale) - 20} more" if len(run.stale) > 20 else ""
-        yield f"\n> **Stale baseline:** {plural(len(run.stale), 'entry')} matched nothing.{shown}{more}"
+        yield f"\n> **Stale baseline:** {plural(len(run.stale), 'entry')} matched no result.{shown}{more}"
 
 
 def _counts(run: LoadedRun) -> str:
@@ -115,9 +115,9 @@ def _parts(run: LoadedRun) -> list[Callable[[int], str]]:
     found = Deviations.of_run(run)
     lists = [
         ("Unexpected deviations", found.unexpected, False),
-        ("Not decided, or an error of the harness", found.undecided, False),
+        ("Not decided, or a harness error", found.undecided, False),
         ("Known deviations", found.known, True),
-        ("Kept in purpose, not to the letter", found.nonstrict, True),
+        ("Nonstrict: purpose served, wording not met", found.nonstrict, True),
     ]
     parts = [_case_list(run, *each) for each in lists if each[1]]
     return [*parts, *([_blocked(found.blocked)] if found.blocked else [])]
@@ -154,7 +154,7 @@ def _within(before: str, items: Iterable[str], after: str, count: int, room: int
 
 
 def _cause(run: LoadedRun, cause: Cause) -> str:
-    """One case as it is; of several, what they have in common, their ids, and the first of them."""
+    """One case in full; for several cases, their common cause, their ids, and the first case."""
     if len(cause.cases) == 1:
         return _item(run, cause.cases[0])
     ids = ", ".join(code(case.id) for case in cause.cases[:_NAMED])

@@ -1,4 +1,4 @@
-"""How an outcome is named and drawn, and which outcomes count as what.
+"""How outcomes are named and drawn, and which of them are green or deviations.
 
 Knows: symbol, word and order of every outcome; what is green, what is a deviation.
 Must not know: any document format.
@@ -17,7 +17,7 @@ TEXT_FORM = "\ufe0e"  # asks for the letter form of a character that also exists
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The face of an outcome: a symbol for the eye, a word for the reader, a sentence for the newcomer."""
+    """The presentation of an outcome: a symbol, a word, and an explanation."""
 
     symbol: str
     word: str
@@ -25,40 +25,42 @@ class Look:
 
     @property
     def tile(self) -> str:
-        """The word where there is little room."""
+        """The word for narrow places."""
         return "n/a" if self.word == "not applicable" else self.word
 
 
 LOOKS: dict[Outcome, Look] = {
-    Outcome.PASS: Look("✓", "pass", "keeps the requirement"),
-    Outcome.OBSERVED: Look("○", "observed", "either way is allowed; the way taken is recorded"),
-    Outcome.NONSTRICT: Look("≈", "nonstrict", "keeps the purpose, not the letter"),
-    Outcome.FAIL: Look("✗", "fail", "breaks the requirement"),
-    Outcome.INCONCLUSIVE: Look("?", "inconclusive", "the evidence decides neither way"),
+    Outcome.PASS: Look("✓", "pass", "the target meets the requirement"),
+    Outcome.OBSERVED: Look("○", "observed", "the target may choose; its behaviour is recorded"),
+    Outcome.NONSTRICT: Look("≈", "nonstrict", "serves the purpose of the requirement, not its wording"),
+    Outcome.FAIL: Look("✗", "fail", "the target violates the requirement"),
+    Outcome.INCONCLUSIVE: Look("?", "inconclusive", "the evidence does not allow a verdict"),
     Outcome.ERROR: Look("‼" + TEXT_FORM, "error", "the harness failed, not the target"),
-    Outcome.NOT_APPLICABLE: Look("–", "not applicable", "the target's profile leaves it out"),
+    Outcome.NOT_APPLICABLE: Look(
+        "–", "not applicable", "the target lacks this part, or its profile excludes it"
+    ),
     Outcome.BLOCKED: Look("⊘", "blocked", "a prerequisite was not met"),
-    Outcome.EXCLUDED: Look("·", "excluded", "left out on purpose, with a reason"),
+    Outcome.EXCLUDED: Look("·", "excluded", "excluded by the user"),
 }
 
 GREEN = frozenset({Outcome.PASS, Outcome.OBSERVED})
 UNCOUNTED = frozenset({Outcome.NOT_APPLICABLE, Outcome.EXCLUDED})
-"""What no score counts: nothing of it could have been green."""
+"""Outcomes that do not count in scores: such a case could not have been green."""
 LEVELS = ("MUST", "SHOULD", "MAY", "statement")
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """The worst of several outcomes; None of none."""
+    """The worst of several outcomes; None if there are none."""
     return max(outcomes, key=FROM_BEST.index, default=None)
 
 
 def is_deviation(case: CaseRow, strict: bool) -> bool:
-    """Whether the target broke the requirement (under ``strict`` also: kept its purpose only)."""
+    """Whether the target violated the requirement; with ``strict``, nonstrict counts as well."""
     return case.verdict is Outcome.FAIL or (strict and case.verdict is Outcome.NONSTRICT)
 
 
 def level_place(level: str | None) -> tuple[int, str]:
-    """Where a level stands among levels, strongest first, unknown ones last and by name."""
+    """The rank of a level, strongest first; unknown ones come last, by name."""
     return LEVELS.index(level) if level in LEVELS else len(LEVELS), level or ""
 
 
@@ -68,5 +70,5 @@ def levels_in_order(levels: Iterable[str | None]) -> list[str]:
 
 
 def dialect_title(dialect: str) -> str:
-    """A dialect as people write it, ``AMQP 0-9-1``; one that this build does not speak keeps its id."""
+    """The title of a dialect, ``AMQP 0-9-1``; an unknown dialect keeps its id."""
     return load_dialect(dialect).title if dialect in dialect_ids() else dialect

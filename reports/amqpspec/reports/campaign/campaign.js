@@ -1,5 +1,5 @@
 "use strict";
-/* Copy buttons, and folded cells that open where the address leads into them. Nothing else needs a script. */
+/* Copy buttons, and folded cells that open if the address points into them. Nothing else needs a script. */
 
 function reveal() {
   const wanted = location.hash.slice(1);

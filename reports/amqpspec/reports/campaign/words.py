@@ -1,4 +1,4 @@
-"""What the fuzzer's families and oracles are called in a report.
+"""The descriptions of the fuzzer's families and oracles in reports.
 
 Knows: words. Must not know: anything else.
 """
@@ -10,11 +10,11 @@ FAMILIES = {
     "C02": "sizes and counts that cause allocation before data arrived",
     "C03": "nesting",
     "C04": "frame sizes, offsets, types, end octets",
-    "C05": "limits that were agreed on",
+    "C05": "negotiated limits",
     "C06": "names that a target may never free",
     "C07": "ranges that expand",
     "C08": "windows, credit, echo, transfers of a delivery",
-    "C09": "frames out of state, on the wrong channel, in the wrong order",
+    "C09": "frames in the wrong state, on the wrong channel, in the wrong order",
     "C10": "login and permission",
     "C11": "invalid tags, constructors and texts",
     "C12": "order of sections, descriptors, flags, packed bodies",
@@ -25,12 +25,12 @@ FAMILIES = {
 ORACLES = {
     "crash": "the target is gone",
     "hang": "the target does not answer another connection",
-    "leak": "something arrived where it does not belong",
+    "leak": "a message or an answer arrived in the wrong place",
     "canary": "a message was changed or lost",
-    "memory": "memory grew far more than what was sent",
-    "cpu": "processor time far above the usual",
+    "memory": "memory grew far more than the data sent",
+    "cpu": "processor time far above the usual value",
     "log": "the target's log reports an internal error",
-    "obedience": "no longer answers legal requests",
+    "obedience": "the target no longer answers legal requests",
     "late": "an answer arrived far later than usual",
     "conformance": "a violation was not refused as the specification requires",
 }

@@ -246,7 +246,7 @@ function closePanel(before) {
 }
 
 function unknownCase() {
-  return [make("h2", { id: "panel-title", text: state.case }), make("p", { text: "This report has no case of that name." })];
+  return [make("h2", { id: "panel-title", text: state.case }), make("p", { text: "This report has no case with this id." })];
 }
 
 function panelBar(data) {

@@ -1,5 +1,5 @@
 "use strict";
-/* What the evidence panel shows of a case: builds nodes from the data of the page, knows no event but links.
+/* The contents of the evidence panel: builds nodes from the data of the page; handles no events except links.
    Uses shell, state, read, format and NO_FILTER of matrix.js. */
 
 function make(tag, options = {}, ...children) {
@@ -56,7 +56,7 @@ function needs(data) {
     const where = [need.section, need.source, need.binds && `binds ${need.binds}`, need.same_as && need.same_as !== id && `same as ${need.same_as}`].filter(Boolean).join(" · ");
     const item = make("li", {}, need.level ? levelBadge(need.level) : null, " ", make("code", { text: id }), need.says ? ` ${need.says}` : "");
     if (where) item.append(make("span", { class: "quiet", text: where }));
-    if (need.reading) item.append(make("span", { class: "quiet", text: `Reading taken: ${need.reading}` }));
+    if (need.reading) item.append(make("span", { class: "quiet", text: `Interpretation: ${need.reading}` }));
     return item;
   });
   return items.length ? make("ul", { class: "needs" }, ...items) : make("p", { class: "quiet", text: "None recorded." });
@@ -66,7 +66,7 @@ function transcript(row, cell) {
   const file = cell.link ? make("a", { href: cell.link, text: cell.file }) : cell.file ? make("code", { text: cell.file }) : null;
   const evidence = read(`ev-${row.dataset.i}-${state.target}`);
   if (!evidence) {
-    const why = !cell.file ? "None: nothing was said on the wire for this case." : cell.link ? "Not embedded in this page: " : shell.embedded === "deviations" ? "Not in this page, which holds the transcripts of deviations only: " : "The transcript file was not found: ";
+    const why = !cell.file ? "None: this case exchanged no data." : cell.link ? "Not embedded in this page: " : shell.embedded === "deviations" ? "Not in this page, which holds the transcripts of deviations only: " : "The transcript file was not found: ";
     return [make("p", { class: "log-note" }, why, file)];
   }
   const size = [count(evidence.frames, "frame"), count(evidence.octets, "octet"), evidence.conns > 1 ? count(evidence.conns, "connection") : ""].filter(Boolean).join(", ");
@@ -76,7 +76,7 @@ function transcript(row, cell) {
 }
 
 function cutEntry(cut) {
-  const text = `Cut here: ${count(cut.entries, "step")} with ${count(cut.octets, "octet")} left out. The page keeps the first and the last of a case, ${shell.caps.frames} frames or ${shell.caps.kib} KiB together; the transcript file has all.`;
+  const text = `${count(cut.entries, "step")} with ${count(cut.octets, "octet")} omitted. The page contains the first and last steps of a case, at most ${shell.caps.frames} frames or ${shell.caps.kib} KiB; the transcript file contains all.`;
   return make("li", { class: "cut", text });
 }
 
@@ -86,7 +86,7 @@ const ENDS = {
   open: "still open when the case ended",
   refused: "refused by the target",
 };
-/* "fin, open, open" in words; text of another kind stays as it is. */
+/* Describes "fin, open, open"; returns any other text unchanged. */
 function endings(text) {
   const ways = (text ?? "").split(", ");
   if (!ways.every((way) => way in ENDS)) return text;
@@ -111,7 +111,7 @@ function logEntry(entry, many) {
 }
 
 function decoded(entry) {
-  if (entry.k === "raw") return make("p", { class: "decoded quiet", text: "octets that make no frame" });
+  if (entry.k === "raw") return make("p", { class: "decoded quiet", text: "octets that are not a frame" });
   const [first, ...rest] = (entry.x || "frame").split(" ");
   return make("p", { class: "decoded" }, make("b", { text: first }), rest.length ? ` ${rest.join(" ")}` : "");
 }

@@ -1,4 +1,4 @@
-// The filters of a matrix: by text, by difference, by level. Without script the whole matrix is there.
+// Filters of a matrix by text, difference and level. Without JavaScript, the page shows the complete matrix.
 "use strict";
 const form = document.getElementById("filters");
 if (form) {

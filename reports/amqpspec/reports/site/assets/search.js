@@ -1,4 +1,4 @@
-// The search page: pages of the index whose text has all words of the query, those with a word in the title first.
+// The search page lists the pages that contain all words of the query; pages with a word in the title come first.
 "use strict";
 const MOST = 200;
 const query = new URLSearchParams(location.search).get("q") || "";
