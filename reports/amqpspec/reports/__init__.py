@@ -1,1 +1,1 @@
-"""What runs and campaigns came to: HTML, JUnit, Markdown, JSON, SARIF, a badge, and the pipeline over many of them."""
+"""Reports of runs and campaigns: HTML, JUnit, Markdown, JSON, SARIF, a badge, and the pipeline over many runs."""

@@ -46,7 +46,7 @@ def write_badge(path: Path, run: LoadedRun) -> None:
 
 
 def fill_of(run: LoadedRun) -> str:
-    """Red for an unexpected deviation, grey for a run without an end, green when all is, amber in between."""
+    """Red for an unexpected deviation, grey for an unfinished run, green if all cases are green, otherwise amber."""
     score = Score.of_run(run)
     if Deviations.of_run(run).unexpected:
         return RED_FILL
@@ -56,7 +56,7 @@ def fill_of(run: LoadedRun) -> str:
 
 
 def badge(label: str, message: str, fill: str) -> str:
-    """The SVG for two pieces of text."""
+    """The SVG of two texts."""
     label_length, message_length = _width(label), _width(message)
     left, right = label_length + 12, message_length + 12
     return _SVG.format(
@@ -76,5 +76,5 @@ def badge(label: str, message: str, fill: str) -> str:
 
 
 def _width(text: str) -> int:
-    """About what the text takes at 11 px; ``textLength`` makes the font keep to it."""
+    """The approximate width of the text at 11 px; ``textLength`` makes the font keep to it."""
     return max(1, round(sum(4.3 if char in _NARROW else 7.1 for char in text)))

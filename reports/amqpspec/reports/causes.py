@@ -1,10 +1,10 @@
-"""Deviations by their cause: what several cases met is one headline with its cases.
+"""Groups deviations by cause: cases with the same cause share one headline.
 
-Knows: rows, the facts that they rest on. Must not know: any document format.
+Knows: rows and their facts. Must not know: any document format.
 
-A baseline's reason is a cause that someone looked into. Else it is the first refusal of the conversation, for what the
-target refused then, it did not do later; else what was observed, with names, texts and numbers left out, of cases whose
-requirements are in the same part of the ledger.
+If a baseline gives a reason, that is the cause: a person has investigated it. Otherwise the cause is the first
+refusal of the conversation, because the target did nothing after it. Otherwise it is the observation without names,
+texts and numbers, for cases whose requirements are in the same part of the ledger.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Cases of one verdict that have one cause; ``says`` is empty for a case that stands by itself."""
+    """Cases with the same verdict and the same cause; ``says`` is empty for a single case."""
 
     verdict: Outcome
     says: str
@@ -30,20 +30,20 @@ class Cause:
 
     @property
     def headline(self) -> str:
-        """``channel 404: 8 cases``; of one case its id."""
+        """``channel 404: 8 cases``; the id if there is only one case."""
         if len(self.cases) == 1:
             return self.cases[0].id
         return f"{self.says}: {plural(len(self.cases), 'case')}"
 
     @property
     def named(self) -> str:
-        """The first of its cases, and how many more there are."""
+        """The id of the first case, and the number of the others."""
         more = len(self.cases) - _NAMED
         return ", ".join(case.id for case in self.cases[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def causes(cases: Iterable[CaseRow]) -> list[Cause]:
-    """The causes of these cases, in the order in which they are met."""
+    """The causes of these cases, in order of first occurrence."""
     by_cause: dict[tuple[Outcome, str, str], list[CaseRow]] = {}
     for case in cases:
         by_cause.setdefault((case.verdict, *_cause(case)), []).append(case)
@@ -51,7 +51,7 @@ def causes(cases: Iterable[CaseRow]) -> list[Cause]:
 
 
 def _cause(case: CaseRow) -> tuple[str, str]:
-    """What is said of the cause, and what else cases of one cause have in common."""
+    """The description of the cause, and the key that its cases have in common."""
     if case.is_known or case.verdict is Outcome.BLOCKED:
         return case.reason or case.observed, ""
     refusal = case.facts.first or case.facts.refusal
@@ -63,5 +63,5 @@ def _cause(case: CaseRow) -> tuple[str, str]:
 
 
 def said(refusal: Refusal) -> str:
-    """``channel 404``; a connection that ended silently is ``socket``."""
+    """``channel 404``; ``socket`` for a connection that ended silently."""
     return f"{refusal.scope} {'' if refusal.code is None else refusal.code}".strip()

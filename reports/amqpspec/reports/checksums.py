@@ -1,8 +1,8 @@
 """Checksums of a run's folder, so that a flipped bit is reported with the name of its file.
 
-Knows: the files that verdicts rest on, the file that keeps their checksums. Must not know: what is in any of them.
-``SHA256SUMS`` is written when a run has finished; its lines are those of ``sha256sum``, which reads it, too. A
-folder without it is one of an older run, or of one that has not ended. Transcripts may have been deleted, to save room.
+Knows: the files that verdicts depend on, the file with their checksums. Must not know: the contents of these files.
+``SHA256SUMS`` is written when a run has finished, in the format of ``sha256sum``. Folders of older or unfinished runs
+do not have it. Transcripts may have been deleted to save space.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 def evidence_files(folder: Path) -> list[str]:
-    """Journal, results and transcripts by their path within the run's folder, sorted; captures repeat transcripts."""
+    """Journal, results and transcripts by their path within the run's folder, sorted; captures are not included,
+    because they repeat transcripts.
+    """
     names = (path.relative_to(folder).as_posix() for path in transcripts(folder))
     return sorted([JOURNAL, RESULTS, *names])
 
@@ -37,31 +39,31 @@ def sha256_of(path: Path) -> str:
 
 
 def write_sums(folder: Path) -> None:
-    """Keep the checksums of a run that has finished; raises ReportError and OSError."""
+    """Write the checksums of a finished run; raises ReportError and OSError."""
     with atomic_text(folder / SUMS) as file:
         file.writelines(f"{sha256_of(folder / name)}  {name}\n" for name in evidence_files(folder))
 
 
 def check_sums(folder: Path) -> None:
-    """That the files of a run are those that it left; raises ReportError, which names the first that is not."""
+    """Check the files of a run against its checksums; raises ReportError, which names the first changed file."""
     known = _sums(folder / SUMS)
     for name in evidence_files(folder) if known else ():
         path = folder / name
         if not path.exists():
-            continue  # a caller that needs it raises
+            continue  # the caller raises the error if it needs the file
         expected, actual = known.get(name, f"one in {SUMS}"), sha256_of(path)
         if actual != expected:
             raise ReportError(f"{path}: damaged or changed: expected sha256 {expected}, actual {actual}")
 
 
 def load_intact(path: Path) -> LoadedRun:
-    """``load_run`` of a folder, or of its results.json, whose files are those that the run left."""
+    """``load_run`` of a folder, or of its results.json, after a check of its files against the checksums."""
     check_sums(path if path.is_dir() else path.parent)
     return load_run(path)
 
 
 def _sums(path: Path) -> Mapping[str, str]:
-    """The checksums by name, none if there is no such file; raises ReportError."""
+    """The checksums by name; empty if there is no such file. Raises ReportError."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""What changed between two runs: each case once, sorted by what it means to the reader of a pull request.
+"""The changes between two runs: each case once, sorted by relevance for the reader of a pull request.
 
 Knows: kinds of change, the note. Must not know: where runs come from.
 
-What changed may lie with the target, with the suite, or with both: the note says which of them has another version.
+The cause of a change can be in the target, in the suite, or in both: the note says which of them has another version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHOWN = 50
 
 
 class Kind(StrEnum):
-    """What happened to a case; the first four are worse than before."""
+    """How a case changed; the first four are worse than before."""
 
     REGRESSED = "regressed"
     NEW_FAILURE = "new case, not green"
@@ -37,7 +37,7 @@ WORSE = (Kind.REGRESSED, Kind.NEW_FAILURE, Kind.LOST, Kind.FLAKY)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One case before and after; None if it is in one run only."""
+    """One case before and after; None if only one run has it."""
 
     kind: Kind
     case: str
@@ -46,7 +46,7 @@ class Change:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the run got worse by it; what the baseline knows is no news."""
+        """Whether the run got worse by this change; deviations in the baseline do not count."""
         return self.kind in WORSE and not (self.now is not None and self.now.baseline == "known")
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ _NOBODY = CaseRow("", "", "", "", (), "", Outcome.EXCLUDED)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs and what changed from the one to the other."""
+    """Two runs and the changes from the first to the second."""
 
     before: LoadedRun
     after: LoadedRun
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def worse(self) -> int:
-        """How many changes are for the worse."""
+        """The number of changes for the worse."""
         return sum(change.is_worse for change in self.changes)
 
     @property
@@ -89,7 +89,7 @@ class Comparison:
 
     @property
     def covered(self) -> tuple[list[str], list[str]]:
-        """Requirements that only the second run's cases name, and those that only the first's do."""
+        """Requirements that only the second run's cases name, and those that only the first run's cases name."""
         old, new = (
             {id for case in run.cases for id in case.requirements} for run in (self.before, self.after)
         )
@@ -136,7 +136,7 @@ def _differs(case: CaseRow) -> bool:
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """A line for each change, and how many are worse."""
+    """A line for each change, and the number of changes for the worse."""
     for change in comparison.changes:
         yield f"{change.case}: {_in_words(change.was)} → {_in_words(change.now)}"
     yield f"{comparison.worse} worse"
@@ -188,7 +188,7 @@ def _seen(case: CaseRow | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text of a target within a table: one line, nothing that Markdown or HTML would take for its own."""
+    """Text of a target for a table cell: one line, escaped for Markdown and HTML."""
     line = " ".join(text.split())[:200]
     return "".join(f"\\{c}" if c in "\\|`*_[]<>" else c for c in line)
 

@@ -1,6 +1,6 @@
-"""CTRF, the common test report format in JSON: the run for dashboards that read neither JUnit nor ours.
+"""CTRF, the common test report format in JSON, for dashboards that read neither JUnit nor results.json.
 
-Knows: the format's words (ctrf.io). Must not know: how a verdict came about.
+Knows: the format (ctrf.io). Must not know: how verdicts are made.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _test(run: LoadedRun, case: CaseRow) -> dict[str, Any]:
 
 
 def _status(run: LoadedRun, case: CaseRow) -> str:
-    """A known deviation is skipped, as in JUnit; what no one could decide is neither passed nor failed."""
+    """A known deviation is skipped, as in JUnit; an undecided case is neither passed nor failed."""
     if case.is_known or case.verdict in _UNRUN:
         return "skipped"
     if is_deviation(case, run.meta.strict):

@@ -1,4 +1,4 @@
-"""Writing a report, a file or a folder, so that a reader sees the old one or the new one, never half of one.
+"""Writes files and folders atomically: a reader sees the old version or the new one.
 
 Knows: temporary names, fsync, rename.
 Must not know: what is written.
@@ -20,9 +20,9 @@ from amqpspec.reports.load import ReportError
 
 @contextmanager
 def atomic_text(path: Path) -> Iterator[TextIO]:
-    """Open a text file that takes the place of ``path`` when the block ends well, and else leaves no trace.
+    """Open a text file that replaces ``path`` if the block succeeds, and is removed otherwise.
 
-    A lone surrogate, which UTF-8 cannot carry, is written as its escape ``\\udcXX``.
+    A lone surrogate, which UTF-8 cannot encode, is written as its escape ``\\udcXX``.
     """
     draft = draft_of(path)
     try:
@@ -42,9 +42,11 @@ def atomic_text(path: Path) -> Iterator[TextIO]:
 
 @dataclass(frozen=True, slots=True)
 class WholeFolder:
-    """A folder that a draft beside it takes the place of as a whole; ``manifest`` is the file that marks it as ours.
+    """A folder that is replaced atomically by a draft next to it; the file ``manifest`` marks it as written by
+    amqpspec.
 
-    ``contents`` is what it is for, ``whole`` how it is called; ``error`` is what is raised where it is another's.
+    ``contents`` and ``whole`` name its contents and itself in messages; ``error`` is raised if the folder contains
+    something else.
     """
 
     manifest: str
@@ -53,7 +55,7 @@ class WholeFolder:
     error: type[ReportError] = ReportError
 
     def check(self, out: Path) -> None:
-        """Whether the folder may be replaced: it is not there, empty, or holds its manifest."""
+        """Whether the folder may be replaced: it does not exist, is empty, or contains its manifest."""
         aside = _aside(out)
         if aside.exists() and not out.exists():
             aside.rename(out)
@@ -70,7 +72,7 @@ def _aside(out: Path) -> Path:
 
 
 def swap(draft: Path, out: Path) -> None:
-    """The draft takes the place of a folder; the next ``check`` repairs a kill between the two renames."""
+    """Replace the folder by the draft; the next ``check`` repairs a kill between the two renames."""
     aside = _aside(out)
     shutil.rmtree(aside, ignore_errors=True)
     if out.exists():

@@ -1,4 +1,4 @@
-"""A run in GitHub Actions: annotations of new deviations, and the summary of the step.
+"""Output for GitHub Actions: annotations of new deviations, and the summary of the step.
 
 Knows: workflow commands, their escapes and limits. Must not know: where they are printed, other hosts.
 """
@@ -13,12 +13,14 @@ from amqpspec.reports.standing import Deviations
 from amqpspec.reports.text import one_line, plural
 
 SHOWN = 9
-"""GitHub shows ten annotations of a kind for each step: nine cases, and how many there are more."""
+"""GitHub shows ten annotations of a kind for each step: nine cases, and the number of the others."""
 _TEXT_CHARS = 500
 
 
 def workflow_commands(run: LoadedRun) -> Iterator[str]:
-    """Workflow commands, one a line: an error for each new deviation, warnings for what is undecided or stale."""
+    """Workflow commands, one per line: an error for each new deviation, warnings for undecided cases and stale
+    entries.
+    """
     deviations = Deviations.of_run(run)
     yield from _commands("error", deviations.unexpected)
     yield from _commands("warning", deviations.undecided)
@@ -36,7 +38,7 @@ def _commands(kind: str, cases: tuple[CaseRow, ...]) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    # one_line leaves no line feed, so that nothing that a target sent can begin a command of its own.
+    # one_line removes line feeds, so that data from a target cannot begin a command.
     return one_line(text, _TEXT_CHARS).replace("%", "%25")
 
 

@@ -1,7 +1,6 @@
-"""``results.json``: the run as one document, written while its cases stream by.
+"""Writes ``results.json``: the run as one document, written case by case.
 
-Knows: the results contract and its JSON Schema (``schemas/results-2.json``).
-Must not know: where the cases come from.
+Knows: the results contract and its JSON Schema (``schemas/results-2.json``). Must not know: the source of the cases.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def write_results(
 ) -> Path:
     """Write ``results.json`` into the run's folder and return its path.
 
-    Cases are taken one at a time and not kept in memory: they wait in an unnamed file until the counts, which stand
-    first in the document, are known.
+    Cases are read one at a time and not kept in memory: they are stored in an unnamed file until the counts, which
+    come first in the document, are known.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS
@@ -49,7 +48,7 @@ def write_results(
 
 
 def requirement_json(requirement: Requirement, cases: Iterable[str] = ()) -> dict[str, Any]:
-    """A row of the ledger, with the cases of the suite that cover it, in the form in which results.json carries it."""
+    """A row of the ledger as results.json has it, with the cases of the suite that cover it."""
     return {
         "level": str(requirement.level),
         "binds": requirement.binds,
@@ -64,7 +63,7 @@ def requirement_json(requirement: Requirement, cases: Iterable[str] = ()) -> dic
 
 
 def ledger_json(dialect: str) -> dict[str, dict[str, Any]]:
-    """The ledger of a dialect as results.json carries it; raises LedgerError."""
+    """The ledger of a dialect as results.json has it; raises LedgerError."""
     cases: dict[str, list[str]] = {}
     for case in load_suite(dialect).values():
         for id in case.covers:

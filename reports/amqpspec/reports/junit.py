@@ -1,11 +1,10 @@
-"""JUnit XML that Jenkins takes: one testsuite for each section of a dialect.
+"""JUnit XML that Jenkins accepts: one testsuite for each section of a dialect.
 
-Knows: the junit-xml package and what the Jenkins xUnit schema allows.
-Must not know: how a verdict came about.
+Knows: the junit-xml package and what the Jenkins xUnit schema allows. Must not know: how verdicts are made.
 
-The schema has properties for a testsuite only and refuses a file that puts them into a testcase. So level,
-clause and requirements of a case stand twice in forms that every reader takes: as properties of its
-testsuite, named ``CASE:level``, and as ``[[PROPERTY|level=MUST]]`` lines in the system-out of the testcase.
+The schema allows properties only in a testsuite. Therefore level, clause and requirements of a case are written in
+two forms that every reader accepts: as properties of its testsuite, named ``CASE:level``, and as
+``[[PROPERTY|level=MUST]]`` lines in the system-out of the testcase.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def write_junit(path: Path, run: LoadedRun) -> None:
 
 
 def write_suites(path: Path, name: str, suites: Iterable[TestSuite], taken_s: float) -> None:
-    """Write testsuites as one document, with their sums; ``taken_s`` is the time of all of them."""
+    """Write testsuites as one document with totals; ``taken_s`` is the time of all of them."""
     root = ET.Element("testsuites", {"name": name})
     root.extend(_schema_form(suite.build_xml_doc()) for suite in suites)
     for key in _COUNTED:
@@ -51,9 +50,9 @@ def write_suites(path: Path, name: str, suites: Iterable[TestSuite], taken_s: fl
 
 
 def _schema_form(suite: ET.Element) -> ET.Element:
-    """What the package writes, less what the schema does not know: ``disabled``, and digits below 1 ms.
+    """The package's output without what the schema does not allow: ``disabled``, and digits below 1 ms.
 
-    A case that took no time says so, too: some readers of JUnit ask for it.
+    Every testcase has a time, even if it is zero, because some readers of JUnit require it.
     """
     suite.attrib.pop("disabled", None)
     for timed in (suite, *suite.iter("testcase")):
@@ -86,7 +85,9 @@ def _suite(run: LoadedRun, number: int, section: tuple[str, str], cases: list[Ca
 
 
 def _file(cases: Sequence[CaseRow]) -> str:
-    """Where cases are written, from where packages are found; of those that are in no suite the evidence."""
+    """The file that declares the case, relative to the root of the packages; for a case outside the suites, its
+    evidence.
+    """
     suite = load_suite(cases[0].dialect) if cases[0].dialect in dialect_ids() else {}
     known = next((suite[case.id].body.__module__ for case in cases if case.id in suite), "")
     return f"{known.replace('.', '/')}.py" if known else visible(cases[0].evidence)
@@ -131,7 +132,7 @@ def _properties(run: LoadedRun, case: CaseRow) -> Mapping[str, str]:
 
 
 def _facts(case: CaseRow) -> Mapping[str, str]:
-    """What kept the case from a judgement, or what its verdict rests on; what there is none of is left out."""
+    """The reason why the case was not judged, or the facts of its verdict; empty ones are omitted."""
     refusal = case.facts.refusal
     facts = {
         "blocked_by": case.blocked_by or "",

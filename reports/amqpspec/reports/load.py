@@ -1,7 +1,6 @@
-"""Reading a run back: ``results.json`` in, typed rows out, every problem in one line.
+"""Reads a run: converts ``results.json`` to typed rows, and reports every problem in one line.
 
-Knows: the layout of a run folder and of results.json.
-Must not know: how any of it is shown.
+Knows: the layout of a run folder and of results.json. Must not know: how rows are shown.
 """
 
 from __future__ import annotations
@@ -19,12 +18,15 @@ RESULTS = "results.json"
 
 
 class ReportError(ValueError):
-    """What was requested is not a readable run; the text is one line that names the file."""
+    """The folder or file is not a readable run; the message is one line that names the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequirementRow:
-    """One requirement as the run recorded it; ``excluded`` says why no case covers it, ``cases`` which do."""
+    """One requirement as the run recorded it;
+
+    ``excluded`` is the reason why no case covers it, ``cases`` are those that do.
+    """
 
     id: str
     level: str = ""
@@ -39,24 +41,24 @@ class RequirementRow:
 
     @classmethod
     def from_json(cls, id: str, data: Mapping[str, Any]) -> RequirementRow:
-        """Read a row back; unknown keys of a newer writer are left out."""
+        """Read a row; unknown keys of a newer version are ignored."""
         known = {key: data[key] for key in cls.__slots__ if key != "id" and data.get(key)}
         return cls(id, **known | {"cases": tuple(map(str, data.get("cases", ())))})
 
     @property
     def key(self) -> str:
-        """The name under which dialects share this requirement; its own id where they do not."""
+        """The name under which dialects share this requirement; otherwise its id."""
         return self.same_as or self.id
 
     @property
     def clause(self) -> str:
-        """Where it is said: ``channel.open#state, R91-044``."""
+        """Its place in the specification: ``channel.open#state, R91-044``."""
         return ", ".join(part for part in (self.section, self.source) if part)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedRun:
-    """One finished run, ready to be rendered; ``folder`` is where evidence paths start."""
+    """One finished run, ready to be rendered; paths of evidence are relative to ``folder``."""
 
     folder: Path
     meta: RunRow
@@ -67,11 +69,11 @@ class LoadedRun:
     stale: tuple[str, ...]
 
     def clauses(self, case: CaseRow) -> list[RequirementRow]:
-        """The requirements that a case covers; one that is not in the ledger keeps its bare id."""
+        """The requirements that a case covers; one that is not in the ledger has only its id."""
         return [self.requirements.get(id) or RequirementRow(id, case.level) for id in case.requirements]
 
     def evidence(self, case: CaseRow) -> Path | None:
-        """The transcript of a case, if it has one inside the run's folder."""
+        """The transcript of a case, if it exists within the run's folder."""
         path = (self.folder / case.evidence).resolve()
         inside = case.evidence and path.is_relative_to(self.folder.resolve())
         return path if inside and path.is_file() else None

@@ -1,4 +1,4 @@
-"""Every report of one run folder.
+"""Writes all reports of a run's folder.
 
 Knows: the file names of the reports.
 Must not know: what is in them.

@@ -1,10 +1,10 @@
 """The deviations of a run as SARIF, for the code scanners and editors that read it.
 
-Knows: which requirement a case was judged by, where a case stands. Must not know: JUnit, HTML.
+Knows: by which requirement a case was judged, which file declares it. Must not know: JUnit, HTML.
 
-A rule is a requirement; a result is a case that is not green. A new deviation is an error, a SHOULD that is not kept or
-an undecided case a warning; what the baseline knows is suppressed, with its reason. The id of the case is the
-fingerprint, so that the same deviation of another run is known again.
+A rule is a requirement; a result is a case that is not green. A new deviation is an error, a SHOULD that is not met
+or an undecided case a warning; known deviations are suppressed, with the reason from the baseline. The id of the case
+is the fingerprint, which identifies the same deviation in other runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write_run_sarif(path: Path, run: LoadedRun) -> None:
 
 
 def run_sarif(run: LoadedRun) -> dict[str, Any]:
-    """The log as data."""
+    """The log as JSON data."""
     found = list(_found(run))
     rules = {_rule(run, case).id: _rule(run, case) for case, _ in found}
     places = {id: place for place, id in enumerate(rules)}
@@ -63,7 +63,7 @@ def _found(run: LoadedRun) -> Iterator[tuple[CaseRow, str]]:
 
 
 def _rule(run: LoadedRun, case: CaseRow) -> RequirementRow:
-    """The row that the case was judged by: the first that it names."""
+    """The requirement by which the case was judged: the first that it names."""
     return next(iter(run.clauses(case)), RequirementRow(case.id, case.level))
 
 
@@ -95,7 +95,7 @@ def _said(case: CaseRow) -> tuple[tuple[str, str], ...]:
 
 
 def _location(case: CaseRow) -> dict[str, Any]:
-    """Where the case is written down; of a case that is not in the suites, its evidence."""
+    """The file that declares the case; for a case outside the suites, its evidence."""
     suite = load_suite(case.dialect) if case.dialect in dialect_ids() else {}
     if case.id in suite:
         body = suite[case.id].body

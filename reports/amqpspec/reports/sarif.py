@@ -23,7 +23,7 @@ def log(
     results: Sequence[Mapping[str, Any]],
     **more: Any,
 ) -> dict[str, Any]:
-    """A log with one run of this tool; ``automation`` names what later logs are compared with."""
+    """A log with one run of this tool; ``automation`` identifies logs to compare."""
     driver = {"name": "amqpspec", "version": version("amqpspec"), "rules": list(rules)}
     run = {
         "tool": {"driver": driver},
@@ -35,7 +35,7 @@ def log(
 
 
 def write_log(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a log as a whole."""
+    """Write a log atomically."""
     with atomic_text(path) as out:
         json.dump(document, out, indent=1)
         out.write("\n")

@@ -1,9 +1,9 @@
-"""What a run judged of its dialect's requirements, and every number that a report says: one set, made here.
+"""Which requirements a run judged, and all numbers that reports show: one set, computed here.
 
 Knows: rows, the ledger as the run recorded it. Must not know: any document format.
 
-A requirement is judged where a case of it came to a judgement and no case of it was left without one. It is not
-applicable where all of its cases are, by the rules of profile and limits. All others are open, whatever the reason.
+A requirement is judged if at least one of its cases was judged and none was left without a judgement. It is not
+applicable if all its cases are, because of the profile or limits. All others are open, whatever the reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SETTLED = JUDGED | {Outcome.NOT_APPLICABLE}
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How many of the requirements that apply to the target were judged, and the ids of those that were not."""
+    """The number of applicable requirements that were judged, and the ids of the others."""
 
     judged: int
     of: int
@@ -29,7 +29,7 @@ class Standing:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of them were judged, and there were some."""
+        """Whether all of them were judged, and there was at least one."""
         return 0 < self.of == self.judged
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Standing:
 
 
 def standing(run: LoadedRun) -> Standing:
-    """What this run judged; every case of the suite counts, also one that was not asked for."""
+    """The requirements that this run judged; all cases of the suite count, including those that were not selected."""
     rows = {case.id: case for case in run.cases}
     judged, open_ids = 0, []
     for id, cases in _cases(run).items():
@@ -50,7 +50,7 @@ def standing(run: LoadedRun) -> Standing:
 
 
 def _cases(run: LoadedRun) -> Mapping[str, set[str]]:
-    """The cases of each requirement that can be judged: those of the suite, and those of the run."""
+    """The cases of each testable requirement: those of the suite, and those of the run."""
     cases = {id: set(row.cases) for id, row in run.requirements.items() if not row.excluded}
     for case in run.cases:
         for id in case.requirements:
@@ -60,10 +60,10 @@ def _cases(run: LoadedRun) -> Mapping[str, set[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Numbers(Tally):
-    """What terminal, matrix, JUnit and certificate say of one run: its counts, and what a baseline makes of them.
+    """The numbers of a run for terminal, matrix, JUnit and certificate: its counts, split by the baseline.
 
-    A case that is not green is one of ``known``, ``unexpected``, ``undecided``, ``nonstrict`` and ``left``: blocked and
-    not known.
+    A case that is not green belongs to one of ``known``, ``unexpected``, ``undecided``, ``nonstrict`` and ``left``
+    (blocked and not known).
     """
 
     known: int
@@ -87,7 +87,7 @@ def numbers(run: LoadedRun) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """What is wrong, sorted by whose concern it is."""
+    """Cases that are not green, by who has to act."""
 
     unexpected: tuple[CaseRow, ...]
     known: tuple[CaseRow, ...]

@@ -1,4 +1,4 @@
-"""Counts that every report shows, made in one place so that they agree.
+"""Counts for all reports, computed in one place so that they agree.
 
 Knows: cases by level and outcome, coverage of requirements, the verdict on the whole run.
 Must not know: any document format.
@@ -18,12 +18,12 @@ from amqpspec.run.exits import Exit
 
 CONFORMS, NOTHING = "conforms", "nothing judged"
 _WARMTH = (0.5, 0.8, 0.95, 1.0)
-"""From which part on a score is one step warmer."""
+"""Shares from which the colour of a score is one step warmer."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelCount:
-    """The cases of one level (or of all of them) by outcome; ``planned`` is their sum."""
+    """The cases of one level (or of all levels) by outcome; ``planned`` is their sum."""
 
     level: str
     outcomes: Mapping[Outcome, int]
@@ -48,14 +48,14 @@ def total(cases: Sequence[CaseRow]) -> LevelCount:
 
 
 def occurring(cases: Sequence[CaseRow]) -> list[Outcome]:
-    """The outcomes that a table of these cases needs, in the order of the contract."""
+    """The outcomes that a table of these cases needs, in their usual order."""
     seen = {case.verdict for case in cases}
     return [outcome for outcome in Outcome if outcome in seen]
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """``231/240``: green cases of those that could have been green (planned without n/a and excluded)."""
+    """``231/240``: green cases among the applicable ones (planned without n/a and excluded)."""
 
     green: int
     of: int
@@ -67,7 +67,7 @@ class Score:
 
     @classmethod
     def among(cls, outcomes: Iterable[Outcome]) -> Score:
-        """The score of these; a blocked case counts as not green: nothing is hidden."""
+        """The score of these cases; a blocked case counts as not green."""
         return cls.counted(Counter(outcomes))
 
     @classmethod
@@ -80,12 +80,12 @@ class Score:
 
     @property
     def percent(self) -> float | None:
-        """Hundredths that are green; None of nothing."""
+        """The percentage of green cases; None if no case counts."""
         return 100 * self.green / self.of if self.of else None
 
     @property
     def short(self) -> str:
-        """``96 %``; 100 only where all are green, 0 only if none is."""
+        """``96 %``; 100 only if all cases are green, 0 only if none is."""
         if self.percent is None:
             return "–"
         rounded = round(self.percent)
@@ -97,7 +97,7 @@ class Score:
 
     @property
     def heat(self) -> int | None:
-        """From 0, less than half, to 4, all; None of nothing."""
+        """From 0, less than half, to 4, all; None if no case counts."""
         if not self.of:
             return None
         return sum(self.green / self.of >= warm for warm in _WARMTH)
@@ -108,7 +108,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Which requirements of the ledger this run's cases speak about, and which it leaves out."""
+    """Which requirements of the ledger have cases in this run, and which have none."""
 
     covered: int
     excluded: tuple[RequirementRow, ...]
@@ -135,7 +135,7 @@ def coverage(runs: Sequence[LoadedRun]) -> Coverage:
 def headline(run: LoadedRun) -> str:
     """The verdict on the whole run in a few words; it agrees with the exit code.
 
-    What did not judge every requirement that applies begins with ``partial: N of M requirements judged``.
+    If the run did not judge every applicable requirement, it begins with ``partial: N of M requirements judged``.
     """
     if run.exit_code == Exit.TARGET:
         return "not reached"

@@ -1,4 +1,5 @@
-"""The findings of a campaign by their cause, and a page for each cause: what broke, its variants, where it came again.
+"""The findings of a campaign by their cause, and a page for each cause: what broke, its variants, where it occurred
+again.
 
 Knows: rows of findings. Must not know: the fuzzer, HTML, how causes are distinguished.
 """
@@ -19,7 +20,10 @@ FOLDER, _NAME_CHARS = "causes", 64
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause; ``variants`` are its findings, the worst and surest first, ``again`` where it was only counted."""
+    """One cause;
+
+    ``variants`` are its findings, the most severe and certain first; ``again`` says where it was only counted.
+    """
 
     id: str
     words: str
@@ -28,7 +32,7 @@ class Cause:
 
     @property
     def first(self) -> FindingRow:
-        """The finding that stands for all of them: of the most certain ones, the one with the smallest input."""
+        """The finding that represents the cause: the one with the smallest input among the most certain ones."""
         sure = [row for row in self.variants if row.status == self.variants[0].status]
         return min(sure, key=lambda row: (not row.octets, row.octets))
 
@@ -49,7 +53,7 @@ def _cause(id: str, rows: list[FindingRow], unblamed: Mapping[str, Mapping[str, 
 
 
 def write_causes(folder: Path, found: Iterable[Cause]) -> Path:
-    """Write ``causes/ID.md`` below a campaign's folder, and take away those of causes that are none any more."""
+    """Write ``causes/ID.md`` below a campaign's folder, and remove the pages of obsolete causes."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     pages = {place / f"{_plain(cause.id)}.md": cause for cause in found}

@@ -1,6 +1,6 @@
-"""Writing differences.json and differences.html: where the reactions of several targets differ.
+"""Writes differences.json and differences.html: how the reactions of several targets differ.
 
-Knows: the template and what it is given. Must not know: how targets are compared.
+Knows: the template and its data. Must not know: how targets are compared.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from amqpspec.reports.html.template import environment
 from amqpspec.reports.outcomes import dialect_title
 
 SHOWN_MAX = 500
-"""The page holds this many groups of each kind at most; the JSON holds all."""
+"""The page shows at most this many groups of each kind; the JSON contains all."""
 
 
 def write_differences(folder: Path, result: Mapping[str, Any]) -> Path:
-    """Write both files; returns the page."""
+    """Write both files; returns the path of the page."""
     with atomic_text(folder / "differences.json") as out:
         out.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     page = folder / "differences.html"

@@ -2,8 +2,8 @@
 
 Knows: the junit-xml package, what the Jenkins xUnit schema allows. Must not know: the fuzzer.
 
-A cell passes when all of its inputs were sent and nothing was found; it fails with its findings; else it is skipped
-with the reason. Findings that belong to no cell, and how the campaign ended, are testcases of their own.
+A cell passes if all its inputs were sent and nothing was found; it fails with its findings; otherwise it is skipped
+with the reason. Findings that belong to no cell, and the end of the campaign, are separate testcases.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _cell(campaign: LoadedCampaign, cell: CellRow, found: Sequence[FindingRow]) 
 
 
 def _again(campaign: LoadedCampaign, cell: CellRow) -> Iterator[str]:
-    """Known causes that came again in the family and state of a cell, if no one was blamed for them."""
+    """Known causes that occurred again in the family and state of a cell, if they have no finding there."""
     for cause in causes(campaign):
         if f"{cell.family}/{cell.state}" in cause.again:
             yield f"a known cause came again in {cell.family}/{cell.state}: {one_line(cause.words)}"

@@ -1,6 +1,6 @@
-"""Reading a campaign back: ``summary.json`` and the folders of findings in, rows out.
+"""Reads a campaign: converts ``summary.json`` and the folders of findings to rows.
 
-Knows: the layout of a campaign's folder. Must not know: the fuzzer, how any of it is shown.
+Knows: the layout of a campaign's folder. Must not know: the fuzzer, how rows are shown.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class LoadedCampaign:
 
     @property
     def other_tables(self) -> bool:
-        """Whether the fuzzer's tables have changed since: cells that were not begun have no names any more."""
+        """Whether the fuzzer's tables have changed since: cells that had not begun then have no names."""
         return self.summary.tables == "other"
 
     @property
     def unlisted(self) -> int:
-        """How many planned cells are open, and not listed."""
+        """The number of open planned cells that are not listed."""
         return max(0, self.summary.cells_planned - len(self.cells)) if self.cells else 0
 
     @property
@@ -59,22 +59,22 @@ class LoadedCampaign:
         return sorted({cell.family for cell in self.cells})
 
     def coverages(self) -> Counter[str]:
-        """How many of the listed cells came how far."""
+        """The number of listed cells for each state of coverage."""
         return Counter(cell.coverage for cell in self.cells)
 
     def elsewhere(self) -> list[FindingRow]:
-        """The findings that belong to no planned cell: of random inputs, of batches of several cells."""
+        """Findings that belong to no planned cell: of random inputs, or of batches of several cells."""
         keys = {cell.key for cell in self.cells}
         return [found for found in self.findings if found.cell not in keys]
 
     def files(self, found: FindingRow) -> list[tuple[str, str]]:
-        """The files of a finding that are there, with what they are called."""
+        """The existing files of a finding, with their labels."""
         place = self.folder / found.folder
         return [(name, word) for name, word in _FILES.items() if (place / name).is_file()]
 
 
 def load_campaign(folder: Path) -> LoadedCampaign:
-    """Read a campaign's folder; raises ReportError in one line."""
+    """Read a campaign's folder; raises ReportError with a one-line message."""
     path = folder / SUMMARY
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
@@ -87,7 +87,7 @@ def load_campaign(folder: Path) -> LoadedCampaign:
 
 
 def _findings(folder: Path, listed: object) -> Iterator[FindingRow]:
-    """Those of the summary and those whose folder it does not name: none is lost."""
+    """Findings of the summary, and those whose folder the summary does not name, so that none is lost."""
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     seen = set()
     for found in map(FindingRow.from_json, rows):
@@ -97,14 +97,14 @@ def _findings(folder: Path, listed: object) -> Iterator[FindingRow]:
 
 
 def _rank(row: FindingRow) -> tuple[int, int, float, str]:
-    """What is worse and more certain first, then what was found earlier."""
+    """Sorts the more severe and certain findings first, then those that were found earlier."""
     oracles = list(ORACLES)
     oracle = oracles.index(row.oracle) if row.oracle in oracles else len(oracles)
     return oracle, status_place(row.status), row.found_after_s, row.name
 
 
 def status_place(status: str) -> int:
-    """Where a status stands among them, the most certain first, unknown ones last."""
+    """The rank of a status, the most certain first; unknown ones come last."""
     return STATUSES.index(status) if status in STATUSES else len(STATUSES)
 
 

@@ -1,6 +1,6 @@
-"""A campaign as its page shows it: head, squares of the heat map, findings in words.
+"""A campaign as its page shows it: header, squares of the heat map, descriptions of findings.
 
-Knows: which facts a reader wants first, how cells come together. Must not know: HTML.
+Knows: which facts a reader needs first, how cells are combined. Must not know: HTML.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Square:
 
     @property
     def anchor(self) -> str:
-        """Its name in the page."""
+        """Its anchor on the page."""
         return f"cells-{self.family}-{self.state}"
 
     @property
     def coverages(self) -> Counter[str]:
-        """How many of its cells came how far."""
+        """The number of its cells for each state of coverage."""
         return Counter(cell.coverage for cell in self.cells)
 
     @property
     def tone(self) -> str:
-        """The worst of its cells as one of the matrix' colours."""
+        """The worst of its cells, as one of the colours of the matrix."""
         counted = self.coverages
         worst = next((tone for coverage, tone in _TONES if counted[coverage]), "")
         if worst or not counted[OPEN]:
@@ -79,7 +79,7 @@ class Square:
 
     @property
     def groups(self) -> list[tuple[str, str, list[CellRow]]]:
-        """Cells that came as far for the same reason, the odd ones first."""
+        """Its cells by coverage and reason, the unusual ones first."""
         found: dict[tuple[str, str], list[CellRow]] = {}
         for cell in self.cells:
             found.setdefault((cell.coverage, cell.reason), []).append(cell)
@@ -89,7 +89,7 @@ class Square:
 
 @dataclass(frozen=True, slots=True)
 class FamilyRow:
-    """One family: a square, or None, for each state of the map."""
+    """One family with a square, or None, for each state of the map."""
 
     id: str
     bends: str
@@ -97,18 +97,18 @@ class FamilyRow:
 
     @property
     def present(self) -> list[Square]:
-        """The squares that are there."""
+        """The squares that exist."""
         return [square for square in self.squares if square is not None]
 
     @property
     def coverages(self) -> Counter[str]:
-        """How many of its cells came how far."""
+        """The number of its cells for each state of coverage."""
         return sum((square.coverages for square in self.present), Counter())
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A finding with what the page shows beside its facts."""
+    """A finding with additional data for the page."""
 
     row: FindingRow
     octets: str
@@ -118,7 +118,7 @@ class Seen:
 
     @property
     def cut(self) -> bool:
-        """Whether not all octets are shown."""
+        """Whether some octets are omitted."""
         return self.row.octets > HEX_OCTETS_MAX
 
 
@@ -153,7 +153,7 @@ def _square(
 
 
 def in_words(counted: Counter[str]) -> list[str]:
-    """``12 covered``, ``2 open``: what there is, in the order of COVERAGES."""
+    """``12 covered``, ``2 open``: the counts above zero, in the order of COVERAGES."""
     return [f"{counted[coverage]:,} {coverage}" for coverage in COVERAGES if counted[coverage]]
 
 
@@ -163,7 +163,7 @@ def by_cause(campaign: LoadedCampaign) -> list[tuple[Cause, list[Seen]]]:
 
 
 def _seen(campaign: LoadedCampaign, rows: Iterable[FindingRow]) -> Iterator[Seen]:
-    """Findings, each with its octets, its words and its transcript within the caps of the page."""
+    """Findings, each with its octets, decoded words and transcript, within the limits of the page."""
     for row in rows:
         octets = "".join(row.steps)[: HEX_OCTETS_MAX * 2]
         detail = row.detail[:DETAIL_CHARS_MAX] + ("…" if len(row.detail) > DETAIL_CHARS_MAX else "")
@@ -184,7 +184,7 @@ def _spaced(octets: str) -> str:
 
 
 def headline(campaign: LoadedCampaign) -> tuple[str, str]:
-    """The result, and its tone."""
+    """The result and its tone."""
     if campaign.target_lost:
         return "target lost", "bad"
     if campaign.findings:
@@ -194,13 +194,13 @@ def headline(campaign: LoadedCampaign) -> tuple[str, str]:
 
 
 def _counted(campaign: LoadedCampaign) -> str:
-    """``7 findings of 3 causes``; without the causes where each finding has its own."""
+    """``7 findings of 3 causes``; without the causes if each finding has a separate cause."""
     found, of = len(campaign.findings), len({row.cause_id for row in campaign.findings})
     return plural(found, "finding") + (f" of {plural(of, 'cause')}" if of < found else "")
 
 
 def facts(campaign: LoadedCampaign) -> Iterator[str]:
-    """What a reader needs to lead the same campaign again."""
+    """The settings that a reader needs to run the same campaign again."""
     summary = campaign.summary
     yield f"started {summary.started}" if summary.started else ""
     yield duration(summary.seconds)
@@ -246,7 +246,7 @@ def sums(campaign: LoadedCampaign) -> Iterator[str]:
 
 
 def resume(campaign: LoadedCampaign) -> str:
-    """The command that continues with this campaign; "" if nothing can."""
+    """The command that resumes this campaign; "" if it cannot be resumed."""
     summary = campaign.summary
     if summary.engine or campaign.other_tables:
         return ""
@@ -259,5 +259,5 @@ def resume(campaign: LoadedCampaign) -> str:
 
 
 def oracles(rows: Iterable[FindingRow]) -> list[tuple[str, int]]:
-    """How many findings each oracle has, the most first."""
+    """The number of findings of each oracle, the highest first."""
     return Counter(row.oracle for row in rows).most_common()

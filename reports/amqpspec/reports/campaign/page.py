@@ -1,6 +1,6 @@
-"""Writing campaign.html: one file, no network, in the style of the matrix.
+"""Writes campaign.html: one file that needs no network, in the style of the matrix.
 
-Knows: the template and what it is given. Must not know: how cells and findings come together (model).
+Knows: the template and its data. Must not know: how cells and findings are combined (model).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATUS_TONES = {"stable": "fail", "unblamed": "fail", "flaky": "nonstrict", "los
 
 
 def write_page(path: Path, campaign: LoadedCampaign) -> None:
-    """Write the campaign as one self-contained HTML file; only links to files of findings lead out of it."""
+    """Write the campaign as one self-contained HTML file; its only links to other files are to those of findings."""
     with atomic_text(path) as out:
         out.writelines(_environment().get_template("campaign.html.j2").generate(_context(campaign)))
 

@@ -1,4 +1,4 @@
-"""Every report of one campaign's folder.
+"""Writes all reports of a campaign's folder.
 
 Knows: the file names of the reports. Must not know: what is in them.
 """
@@ -17,9 +17,8 @@ from amqpspec.reports.campaign.sarif import write_sarif
 def render_campaign(folder: Path) -> dict[str, Path]:
     """Write ``junit.xml``, ``findings.sarif`` and ``campaign.html`` beside ``summary.json``, each atomically.
 
-    Where there are findings, there is a page for each cause, too.
-
-    Raises ReportError when summary.json is missing or not readable as such.
+    If there are findings, also write a page for each cause. Raises ReportError if summary.json is missing or not
+    readable.
     """
     campaign = load_campaign(folder)
     paths = {name: folder / name for name in ("junit.xml", "findings.sarif", "campaign.html")}

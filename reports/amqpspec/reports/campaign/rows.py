@@ -1,8 +1,7 @@
-"""What a campaign leaves in its folder, as reports read it: the summary, its cells, its findings.
+"""The files of a campaign as rows for reports: the summary, its cells, its findings.
 
-The fuzzer writes these files, and does not know who reads them; this is the only place where their fields are declared
-on the side of the reader, for the pages and for the lake. Knows: names and types of fields.
-Must not know: the fuzzer, files, how any of it is shown.
+The fuzzer writes these files. This is the only module on the readers' side that declares their fields, for the pages
+and for the lake. Knows: names and types of fields. Must not know: the fuzzer, files, how rows are shown.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a campaign says of itself: the fields of ``summary.json`` that reports show."""
+    """The fields of ``summary.json`` that reports show."""
 
     target: str
     product: str
@@ -58,7 +57,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """One planned cell; ``inputs`` is None if they were not counted, ``coverage`` one of COVERAGES."""
+    """One planned cell; ``inputs`` is None if they were not counted; ``coverage`` is one of COVERAGES."""
 
     key: str
     coverage: str
@@ -82,7 +81,7 @@ class CellRow:
 
 
 def cells(states: object) -> Iterator[CellRow]:
-    """The cells of ``summary.json``'s ``cell_states``: each with how far it came, why, and its inputs."""
+    """The cells in ``cell_states`` of ``summary.json``, each with its coverage, the reason, and its inputs."""
     for key, row in states.items() if isinstance(states, dict) else ():
         coverage, reason, inputs = (
             (*row, None, None, None)[:3] if isinstance(row, list) else (None, None, None)
@@ -97,7 +96,7 @@ def cells(states: object) -> Iterator[CellRow]:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding, as ``finding.json`` has it; ``batch`` are the inputs of which no single one is to blame."""
+    """One finding from ``finding.json``; ``batch`` contains its inputs if no single input was identified."""
 
     oracle: str
     signature: str
@@ -122,32 +121,32 @@ class FindingRow:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> FindingRow:
-        """Read a row back."""
+        """Read a row."""
         return read(cls, data)
 
     @property
     def name(self) -> str:
-        """The folder's name; nothing in it leads out of the folder of findings."""
+        """The name of the folder, without any part that leads out of the folder of findings."""
         return f"{self.oracle}-{self.signature}".replace("/", "_").replace("\\", "_")
 
     @property
     def cause_id(self) -> str:
-        """The same for all findings of one cause; a finding that names none is alone."""
+        """The id of the finding's cause; a finding that names no cause has a separate one."""
         return self.cause or self.signature
 
     @property
     def folder(self) -> str:
-        """Its folder, seen from the campaign's."""
+        """The path of its folder, relative to the campaign's."""
         return f"findings/{self.name}"
 
     @property
     def octets(self) -> int:
-        """How many octets the smallest input has."""
+        """The number of octets of the smallest input."""
         return sum(len(step) for step in self.steps) // 2
 
     @property
     def cell(self) -> str:
-        """The key of the cell of the input, or of all inputs of the batch where they are of one; else nothing."""
+        """The key of the cell of the input, or of all inputs of the batch if they have the same; otherwise empty."""
         return _only({cell_of(id, self.dialect) for id in ([self.input] if self.input else self.batch)})
 
 
@@ -157,7 +156,7 @@ def _only(found: Iterable[str]) -> str:
 
 
 def cell_of(id: str, dialect: str) -> str:
-    """The key of the cell of an input id; "" for a random input or what is no id."""
+    """The key of the cell of an input id; "" for a random input or an invalid id."""
     parts = id.split("/")
     if len(parts) < 6 or parts[1] == RANDOM:
         return ""

@@ -2,10 +2,10 @@
 
 Knows: SARIF. Must not know: the fuzzer, JUnit, HTML.
 
-A rule is an oracle and a family; a result is a cause, at the finding that stands for it, the others related. It is
-an error if that happened each time, or if no one has been blamed for it yet, a warning where it happened
-sometimes, a note where it was not seen again. The cause and the signature of the finding are its fingerprints, so that
-the same cause of another night is known again.
+A rule is an oracle and a family; a result is a cause, located at its representative finding, with the other findings
+as related locations. It is an error if it happened each time or is not blamed yet, a warning if it happened
+sometimes, and a note if it did not happen again. The cause and the signature of the finding are the fingerprints that
+identify the same cause in later campaigns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def write_sarif(path: Path, campaign: LoadedCampaign) -> None:
 
 
 def sarif(campaign: LoadedCampaign) -> dict[str, Any]:
-    """The log as data."""
+    """The log as JSON data."""
     found = causes(campaign)
     rules = list(dict.fromkeys(_rule_id(cause.first) for cause in found))
     summary = campaign.summary

@@ -1,1 +1,1 @@
-"""Certificates: what a run says of a target, with counts that add up and a hash over all of its evidence."""
+"""Certificates: the results of a run against a target, with counts that add up and a hash over all evidence."""

@@ -1,8 +1,9 @@
-"""A certificate from a run's folder: who, by what, counts, deviations with reasons, verdicts, the hash of the evidence.
+"""Issues a certificate for a run's folder: target, suite, counts, deviations with reasons, verdicts, hash of the
+evidence.
 
-Knows: the certificate's document and what is hashed. Must not know: how it is checked or shown.
-Hashes are SHA-256 in hex. ``evidence.sha256`` is over the lines ``HASH  PATH`` of all files, sorted by path, as
-``sha256sum`` writes them; ``sha256`` is over the document without this key, keys sorted, no spaces.
+Knows: the certificate's document and what is hashed. Must not know: how it is checked or shown. Hashes are SHA-256 in
+hex. ``evidence.sha256`` is the hash of the lines ``HASH PATH`` of all files, sorted by path, as ``sha256sum`` writes
+them; ``sha256`` is the hash of the document without this key, with keys sorted and without spaces.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _UNFINISHED = "expected a complete run, actual: a partial one, which cannot be c
 
 
 def certificate(run: LoadedRun) -> dict[str, Any]:
-    """The certificate of a finished run; raises ReportError for a partial one or one without its journal."""
+    """The certificate of a finished run; raises ReportError for a partial run, or one without its journal."""
     if run.meta.partial or not run.cases:
         raise ReportError(f"{run.folder}: {_UNFINISHED}")
     document = {
@@ -56,7 +57,7 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
 
 
 def _role(run: LoadedRun) -> dict[str, str]:
-    """Who was judged, if that is not a broker alone."""
+    """The judged role, if it is not the broker alone."""
     if run.meta.target.dialect not in client_dialects():
         return {}
     servers = any(case.facts.role == "server" for case in run.cases)
@@ -64,20 +65,20 @@ def _role(run: LoadedRun) -> dict[str, str]:
 
 
 def write_certificate(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a certificate as JSON, whole or not at all."""
+    """Write a certificate as JSON, atomically."""
     with atomic_text(path) as file:
         file.write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def own_hash(document: Mapping[str, Any]) -> str:
-    """The hash of a certificate without the keys that hold it and its signature."""
+    """The hash of a certificate without its keys ``sha256`` and ``signature``."""
     rest = {key: value for key, value in document.items() if key not in ("sha256", "signature")}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return sha256(text.encode()).hexdigest()
 
 
 def declared(dialect_id: str) -> dict[str, str]:
-    """The hashes of what was judged by: the dialect's tables and its ledger."""
+    """The hashes of the dialect's tables and of its ledger."""
     ledger = load_ledger(dialect_id)
     return {
         "tables": declared_hash(load_dialect(widest(dialect_id))),
@@ -86,7 +87,7 @@ def declared(dialect_id: str) -> dict[str, str]:
 
 
 def evidence(folder: Path) -> dict[str, Any]:
-    """Every file that verdicts rest on, with its hash, and one hash over them all."""
+    """Every file that verdicts depend on, with its hash, and one hash over all of them."""
     files = {name: sha256_of(folder / name) for name in evidence_files(folder)}
     lines = "".join(f"{digest}  {name}\n" for name, digest in files.items())
     return {"sha256": sha256(lines.encode()).hexdigest(), "files": files}
@@ -109,7 +110,7 @@ def _requirements(run: LoadedRun) -> dict[str, Any]:
 
 
 def _causes(run: LoadedRun) -> list[dict[str, Any]]:
-    """The deviations by what they have in common, if several share it; their cases by id."""
+    """The deviations grouped by cause if several cases share it; cases by id."""
     found = causes(case for case in run.cases if _is_named(case, run.meta.strict))
     return [
         {"verdict": str(cause.verdict), "says": cause.says, "cases": [case.id for case in cause.cases]}
@@ -130,7 +131,7 @@ def _deviation(case: CaseRow) -> dict[str, Any]:
 
 
 def short(document: Mapping[str, Any]) -> Iterator[str]:
-    """A certificate in a few lines."""
+    """A summary of a certificate in a few lines."""
     target, counts = document["target"], document["numbers"]
     who = f"{target['product'] or target['name']} {target['version']}".strip()
     role = f", {document['role']}" if "role" in document else ""

@@ -1,8 +1,8 @@
-"""Certificates signed and checked with Ed25519: who vouches for one, by which key.
+"""Signs and checks certificates with Ed25519.
 
-Knows: keys as openssl and ssh-keygen write them, what is signed. Must not know: what a certificate says.
-Signed is one line, ``amqpspec certificate SHA256`` and a line feed, with the certificate's own hash. Needs the package
-cryptography (``amqpspec[sign]``).
+Knows: the key formats of openssl and ssh-keygen, the text that is signed. Must not know: the contents of a
+certificate. The signed text is one line, ``amqpspec certificate SHA256`` and a line feed, with the certificate's
+hash. Needs the package cryptography (``amqpspec[sign]``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEY_OCTETS = 16 << 10
 
 
 def signed(document: Mapping[str, Any], key: Path) -> dict[str, Any]:
-    """The document with a signature by the private key in a file; raises ReportError."""
+    """The document signed by the private key in a file; raises ReportError."""
     private = _private(key)
     public = private.public_key().public_bytes_raw()
     value = private.sign(message(document))
@@ -33,12 +33,12 @@ def signed(document: Mapping[str, Any], key: Path) -> dict[str, Any]:
 
 
 def message(document: Mapping[str, Any]) -> bytes:
-    """What is signed of a certificate."""
+    """The octets of a certificate that are signed."""
     return f"amqpspec certificate {document['sha256']}\n".encode()
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:
-    """The key that signed: SHA-256 over its 32 octets in hex; empty if nothing is signed."""
+    """The fingerprint of the key: SHA-256 of its 32 octets in hex; empty if there is no signature."""
     said = document.get("signature")
     if not isinstance(said, Mapping):
         return ""
@@ -49,7 +49,10 @@ def fingerprint(document: Mapping[str, Any]) -> str:
 
 
 def signature_complaints(document: Mapping[str, Any], key: Path | None) -> Iterator[str]:
-    """What is wrong with a certificate's signature; with a key, it has to be by that one. Raises ReportError."""
+    """Errors in a certificate's signature; with ``key``, the signature must be made by that key.
+
+    Raises ReportError.
+    """
     said = document.get("signature")
     if said is None:
         if key is not None:

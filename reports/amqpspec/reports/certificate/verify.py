@@ -1,6 +1,6 @@
-"""A certificate against its evidence: each thing that does not fit is one line.
+"""Checks a certificate against its evidence: one line for each mismatch.
 
-Knows: what has to agree with what. Must not know: targets, sockets.
+Knows: which facts have to agree. Must not know: targets, sockets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEYS = frozenset(
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """A certificate; raises ReportError if the file is none."""
+    """Read a certificate; raises ReportError if the file is not one."""
     try:
         document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -38,7 +38,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def complaints(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """What does not hold of a certificate, given the run's folder. Raises ReportError if there is no run."""
+    """The mismatches between a certificate and the run's folder. Raises ReportError if there is no run."""
     yield from _within(document)
     yield from _files(document["evidence"], folder)
     run = load_run(folder)
@@ -50,7 +50,7 @@ def complaints(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 
 def _judged(run: LoadedRun) -> Iterator[str]:
-    """The results' own exit code, and the ledger that they were judged by."""
+    """Mismatches in the exit code of the results, and in the ledger that they were judged by."""
     strict, partial = run.meta.strict, run.meta.partial
     code = exit_code(run.cases, run.stale, strict=strict, partial=partial)
     if run.exit_code != code:
@@ -63,7 +63,7 @@ def _judged(run: LoadedRun) -> Iterator[str]:
 
 
 def _within(document: Mapping[str, Any]) -> Iterator[str]:
-    """What the certificate says of itself."""
+    """Mismatches within the certificate."""
     if (actual := own_hash(document)) != document["sha256"]:
         yield f"the certificate was changed: expected sha256 {document['sha256']}, actual {actual}"
     counted = Tally.of(Outcome(verdict) for verdict in document["verdicts"].values()).to_json()
@@ -84,7 +84,10 @@ def _files(told: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 
 def _results(document: Mapping[str, Any], run: LoadedRun) -> Iterator[str]:
-    """What the run's results would certify today; evidence was compared file by file, tables may have moved on."""
+    """Mismatches with a certificate issued from the run's results today.
+
+    Evidence is compared file by file; tables may be newer.
+    """
     anew = certificate(run)
     for key in sorted(set(anew) - {"sha256", "evidence", "declared"}):
         if anew[key] != document.get(key):
@@ -103,7 +106,7 @@ def _brief(value: Any) -> str:
 
 
 def _transcript(run: LoadedRun, case: CaseRow) -> Iterator[str]:
-    """A transcript ends with the verdict that is in the results; of several attempts, with one of theirs."""
+    """A transcript must end with the verdict in the results, or with that of one of several attempts."""
     path = run.evidence(case)
     if path is None:
         if case.evidence:

@@ -1,1 +1,1 @@
-"""The matrix: one HTML file that needs nothing else, for one run or several."""
+"""The matrix: one self-contained HTML file for one run or several."""

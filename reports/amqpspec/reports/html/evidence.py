@@ -1,7 +1,7 @@
-"""A transcript that is small enough for a page: decoded frames with their octets, in order of time.
+"""A transcript, shortened for a page: decoded frames with their octets, in order of time.
 
-Knows: the transcript's lines (docs/results-format.md) and the caps of the page.
-Must not know: how the page draws it. The transcript is read line by line; a broken line is said, not fatal.
+Knows: the transcript's lines (docs/results-format.md) and the limits of the page. Must not know: how the page shows
+it. The transcript is read line by line; a damaged line is reported and not fatal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_evidence(path: Path) -> dict[str, Any]:
 
 
 def digest(lines: Iterable[Line | None]) -> dict[str, Any]:
-    """The same from parsed lines; None stands for one that could not be read."""
+    """The same from parsed lines; None represents an unreadable line."""
     log = _Log()
     for line in lines:
         log.take(line)
@@ -54,7 +54,7 @@ def _parsed(lines: Iterable[str]) -> Iterator[Line | None]:
 
 @dataclass
 class _Stream:
-    """The octets of one direction of one connection that no frame has claimed yet."""
+    """The octets of one direction of one connection that belong to no frame yet."""
 
     start: int = 0
     t_ns: int = 0
@@ -66,7 +66,7 @@ class _Stream:
         self.hex += hex_text
 
     def claim(self, offset: int, octets: int) -> tuple[str, str]:
-        """The octets before the frame that belong to none, and the octets of the frame."""
+        """The octets before the frame that belong to no frame, and the octets of the frame."""
         low, high = max(0, offset - self.start) * 2, max(0, offset - self.start + octets) * 2
         stray, own, self.hex = self.hex[:low], self.hex[low:high], self.hex[high:]
         self.start = max(self.start, offset + octets)
@@ -79,7 +79,7 @@ class _Stream:
 
 
 class _Window:
-    """The first and the last entries, each half within half of the caps; what falls between is counted."""
+    """The first and the last entries, each within half of the limits; the entries between are counted."""
 
     def __init__(self) -> None:
         self.head: list[Entry] = []
@@ -109,7 +109,7 @@ class _Window:
         self.cut_octets += entry.get("n", 0)
 
     def entries(self) -> list[Entry]:
-        """Everything kept, in the order of time, with a mark where something is missing."""
+        """All kept entries in order of time, with a mark where entries are missing."""
         head, tail = sorted(self.head, key=_time), sorted((entry for _, entry in self.tail), key=_time)
         if not self.cut_entries:
             return sorted(head + tail, key=_time)
@@ -123,7 +123,7 @@ def _time(entry: Entry) -> int:
 
 @dataclass
 class _Log:
-    """What is kept of a transcript, and counts of everything in it."""
+    """The kept part of a transcript, and counts of all of it."""
 
     window: _Window = field(default_factory=_Window)
     streams: dict[tuple[int, str], _Stream] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class _Log:
     last_ns: int = 0
 
     def take(self, line: Line | None) -> None:
-        """Take in one line of the transcript."""
+        """Add one line of the transcript."""
         if line is None:
             self.mark("note", text="a line of the transcript could not be read")
             return
@@ -143,26 +143,26 @@ class _Log:
             handler(self, line)
 
     def mark(self, kind: str, text: str, conn: int = 0) -> None:
-        """Something that is not octets."""
+        """Add an entry without octets."""
         where = {"c": conn} if conn else {}
         self.window.put({"k": kind, "t": self.last_ns, "x": text} | where)
 
     def put_octets(self, kind: str, t_ns: int, key: tuple[int, str], hex_text: str, more: Entry) -> None:
-        """Octets with what they were decoded to."""
+        """Add octets with their decoded form."""
         self.frames += kind == "frame"
         conn, dir = key
         entry = {"k": kind, "t": t_ns, "c": conn, "d": dir, "n": len(hex_text) // 2} | more
         self.window.put(entry | {"h": hex_text[: FRAME_OCTETS_MAX * 2]})
 
     def strays(self, key: tuple[int, str]) -> None:
-        """Octets that made no frame, shown as such."""
+        """Add octets that are not a frame."""
         stream = self.streams[key]
         at, stray = stream.start, stream.rest()
         if stray:
             self.put_octets("raw", stream.t_ns, key, stray, {"o": at})
 
     def result(self) -> dict[str, Any]:
-        """Nothing more comes: what the page embeds."""
+        """Finish: the data that the page embeds."""
         for key in self.streams:
             self.strays(key)
         counts = {"frames": self.frames, "octets": self.octets, "conns": len(self.conns)}

@@ -1,8 +1,7 @@
 """The matrix as rows: section › requirement › case, with a cell for each target.
 
-Knows: how the cases of several runs come together and in which order they stand. A requirement that dialects share
-(``same_as``) is one group, whatever its cases are called in each of them, with the worst outcome of each target.
-Must not know: HTML.
+Knows: how the cases of several runs are combined, and in which order. A requirement that dialects share (``same_as``)
+is one group with the worst outcome of each target, even if its cases have different ids. Must not know: HTML.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NO_REQUIREMENT = ""
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one target, counted from 1, did in one case; ``known`` if its baseline excuses that."""
+    """The result of one target, counted from 1, in one case; ``known`` if its baseline lists the deviation."""
 
     number: int
     case: CaseRow
@@ -31,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case across all targets; a target that has no such case has None."""
+    """One case across all targets; None for a target without this case."""
 
     index: int
     first: CaseRow
@@ -39,18 +38,18 @@ class Row:
 
     @property
     def present(self) -> list[Cell]:
-        """The cells that are there."""
+        """The cells that exist."""
         return [cell for cell in self.cells if cell]
 
     @property
     def differs(self) -> bool:
-        """Whether two targets came to different outcomes."""
+        """Whether the outcomes of two targets differ."""
         return len({cell.case.verdict for cell in self.present}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One requirement: the cases that stand under it, and those that cover it from elsewhere."""
+    """One requirement: the cases below it, and those in other groups that also cover it."""
 
     requirement: RequirementRow
     rows: tuple[Row, ...]
@@ -58,12 +57,14 @@ class Group:
 
     @property
     def shared(self) -> bool:
-        """Whether cases of several dialects stand here."""
+        """Whether the group has cases of several dialects."""
         return len({cell.case.dialect for row in self.rows for cell in row.present}) > 1
 
     @property
     def outcomes(self) -> tuple[tuple[Outcome, bool] | None, ...]:
-        """The worst outcome of each target in these cases, and whether its baseline excuses all that are as bad."""
+        """The worst outcome of each target in these cases, and whether its baseline lists all deviations of that
+        severity.
+        """
         columns = zip(*(row.cells for row in self.rows), strict=True)
         return tuple(_worst_of([cell for cell in column if cell]) for column in columns)
 
@@ -77,7 +78,7 @@ def _worst_of(cells: Sequence[Cell]) -> tuple[Outcome, bool] | None:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One module of the suite; ``scores`` holds (green, all) for each target."""
+    """One module of the suite; ``scores`` contains (green, all) for each target."""
 
     name: str
     groups: tuple[Group, ...]
@@ -91,7 +92,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All runs side by side."""
+    """All runs next to each other."""
 
     runs: tuple[LoadedRun, ...]
     ledger: Mapping[str, RequirementRow]
@@ -104,7 +105,7 @@ class Matrix:
 
 
 def build(runs: Sequence[LoadedRun]) -> Matrix:
-    """Bring the runs together: sections in the order of the first run, requirements in that of the ledger."""
+    """Combine the runs: sections in the order of the first run, requirements in the order of the ledger."""
     ledger = {id: row for run in reversed(runs) for id, row in run.requirements.items()}
     ledgers = _Ledgers(runs, ledger)
     rows = list(_rows(runs, ledgers))
@@ -145,20 +146,20 @@ class _Ledgers:
         return self._ledger[id].key if id in self._ledger else id
 
     def home(self, case: CaseRow) -> str:
-        """The key under which a case stands: that of the first requirement that it covers."""
+        """The key of a case's group: that of the first requirement that it covers."""
         return self.key(next(iter(case.requirements), NO_REQUIREMENT))
 
     def place(self, key: str) -> int:
-        """Where a key stands; unknown ones come last."""
+        """The position of a key; unknown ones come last."""
         return self._places.get(key, len(self._places))
 
     def requirement(self, key: str) -> RequirementRow:
-        """The row that stands for a key: the first dialect's."""
+        """The ledger row of a key, from the first dialect that has it."""
         return self._first.get(key) or RequirementRow(key)
 
 
 def _also(rows: Iterable[Row], ledgers: _Ledgers) -> Mapping[str, list[str]]:
-    """For each requirement, the cases that cover it besides their first one."""
+    """For each requirement, the cases that cover it, except those that name it first."""
     also: dict[str, list[str]] = {}
     for row in rows:
         for key in dict.fromkeys(map(ledgers.key, row.first.requirements[1:])):
@@ -168,14 +169,14 @@ def _also(rows: Iterable[Row], ledgers: _Ledgers) -> Mapping[str, list[str]]:
 
 
 def _stubs(rows: Sequence[Row], also: Mapping[str, list[str]], ledgers: _Ledgers) -> Mapping[str, str]:
-    """Requirements that no case has as its first one, and the section in which they are named first."""
+    """Requirements that no case names first, with the section in which they are first named."""
     suites = {row.first.id: row.first.suite for row in rows}
     homes = {ledgers.home(row.first) for row in rows}
     return {key: suites[cases[0]] for key, cases in also.items() if key not in homes}
 
 
 def _rows(runs: Sequence[LoadedRun], ledgers: _Ledgers) -> Iterator[Row]:
-    """A row for each case; dialects share one where both its id and its requirement are shared."""
+    """A row for each case; dialects share a row if both its id and its requirement are the same."""
     by_run = [{(ledgers.home(case), case.id): case for case in run.cases} for run in runs]
     for key in dict.fromkeys(key for cases in by_run for key in cases):
         cells = tuple(
@@ -205,7 +206,7 @@ def _score(cells: Sequence[Cell | None]) -> tuple[int, int]:
 
 
 def _numbered(sections: Iterable[Section]) -> Iterator[Section]:
-    """The sections with their rows numbered in the order of the page."""
+    """The sections with their rows, numbered in the order of the page."""
     numbers = count()
     for section in sections:
         groups = (
@@ -216,7 +217,7 @@ def _numbered(sections: Iterable[Section]) -> Iterator[Section]:
 
 
 def row_data(row: Row) -> dict[str, Any]:
-    """What the page's script has to know of a case beyond its transcript."""
+    """The data of a case for the page's script, without its transcript."""
     case = row.first
     return {
         "id": visible(case.id),
@@ -241,7 +242,7 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def requirement_data(row: RequirementRow) -> dict[str, str]:
-    """What the evidence panel says of a requirement."""
+    """The data of a requirement for the evidence panel."""
     keys = ("level", "section", "source", "says", "reading", "same_as", "binds")
     return {key: visible(getattr(row, key)) for key in keys if getattr(row, key)}
 

@@ -1,7 +1,8 @@
-"""Writing matrix.html: one file, no network, in chunks, so that memory stays flat whatever the evidence.
+"""Writes matrix.html: one file that needs no network, written in chunks, so that memory does not grow with the
+evidence.
 
-Knows: the template and what it is given.
-Must not know: how rows are ordered (model), how transcripts are cut (evidence).
+Knows: the template and its data. Must not know: how rows are ordered (model), how transcripts are shortened
+(evidence).
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ _HERE = Path(__file__).parent
 
 
 class Evidence(StrEnum):
-    """What a page holds of the transcripts; what it does not hold it links to, except where it is to be published.
+    """The transcripts that a page contains: all; those of cases that did not pass and a sample of the others; those
+    of deviations; none.
 
-    All of them; those of what did not pass and a sample of what did; those of deviations and no links; links only.
+    It links to the others, except with ``DEVIATIONS``.
     """
 
     ALL = "all"
@@ -57,8 +59,8 @@ _HELD = {
 def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Evidence.SAMPLE) -> None:
     """Write the matrix of one run or several as one self-contained HTML file.
 
-    Transcripts are in the page within the caps of ``evidence``. With ``DEVIATIONS`` the page is one to publish by
-    itself: it holds the transcripts of deviations and links to no file.
+    The page contains transcripts within the limits of ``evidence``. With ``DEVIATIONS`` it can be published alone: it
+    contains the transcripts of deviations and links to no file.
     """
     if not runs:
         raise ReportError("expected at least one run to show, actual: none")
@@ -69,46 +71,46 @@ def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Eviden
 
 
 def script_json(data: object) -> Markup:
-    """JSON that may be in a script element: nothing in it can end the element or start another."""
+    """JSON that is safe in a script element: it cannot end the element or start another one."""
     text = json.dumps(data, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
 def case_hash(case_id: str, number: int) -> str:
-    """The part of an address behind ``#`` that opens the evidence of a case."""
+    """The part of an address after ``#`` that opens the evidence of a case."""
     return f"#case={quote(visible(case_id), safe='/:,')}&target={number}"
 
 
 def breakable(id: str) -> Markup:
-    """An id that a narrow column breaks between its words."""
+    """An id with break opportunities for narrow columns."""
     return Markup("<wbr>").join(re.split(r"(?<=[./_])", visible(id)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What the template asks for while it is being written."""
+    """The data that the template requests while it is rendered."""
 
     path: Path
     matrix: Matrix
     embed: Evidence
     shown: frozenset[tuple[int, str]]
-    """The transcripts that the page holds, by target and case."""
+    """The transcripts that the page contains, by target and case."""
 
     @property
     def held(self) -> str:
-        """Which transcripts the page holds, in words that follow their number."""
+        """Describes which transcripts the page contains; follows their number."""
         return _HELD[self.embed]
 
     @property
     def recorded(self) -> int:
-        """How many transcripts there are."""
+        """The number of transcripts."""
         return sum(1 for _ in _recorded(self.matrix))
 
     @property
     def whole(self) -> str:
-        """The command that makes this page with all transcripts, for the folder where the page lies.
+        """The command that generates this page with all transcripts, to be run in the folder of the page.
 
-        A page to publish lies by itself: where its runs are is for the reader to say.
+        For a page that is published alone, the reader has to fill in the runs.
         """
         if self.embed is Evidence.DEVIATIONS:
             return "amqpspec report RUN… --evidence all"
@@ -139,7 +141,7 @@ class _Page:
         return quote(file.replace(os.sep, "/"))
 
     def evidence_json(self, cell: Cell) -> Markup | None:
-        """The transcript of one cell, read when its turn comes."""
+        """The transcript of one cell, read when it is needed."""
         wanted = (cell.number, cell.case.id) in self.shown
         file = self.matrix.runs[cell.number - 1].evidence(cell.case) if wanted else None
         return script_json(evidence.read_evidence(file)) if file else None
@@ -157,7 +159,7 @@ class _Page:
 
 
 def _recorded(matrix: Matrix) -> Iterator[tuple[Section, Cell]]:
-    """Every cell with a transcript that is there."""
+    """Every cell whose transcript exists."""
     for section in matrix.sections:
         for row in section.rows:
             for cell in row.present:

@@ -1,7 +1,6 @@
-"""The head of the page: the targets, the results, and the coverage.
+"""The header of the page: the targets, the results, and the coverage.
 
-Knows: which facts of a run a reader wants first.
-Must not know: HTML.
+Knows: which facts of a run a reader needs first. Must not know: HTML.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from amqpspec.reports.text import plural
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One target as the page presents it; ``number`` is the one that links name, from 1."""
+    """One target as the page presents it; links use ``number``, which starts at 1."""
 
     number: int
     run: LoadedRun
@@ -50,7 +49,7 @@ class Card:
 
 
 def cards(runs: Sequence[LoadedRun]) -> list[Card]:
-    """A card for each run, with labels that tell them apart."""
+    """A card for each run, with distinct labels."""
     return [
         _card(number, run, label)
         for number, (run, label) in enumerate(zip(runs, labels(runs), strict=True), 1)
@@ -58,7 +57,7 @@ def cards(runs: Sequence[LoadedRun]) -> list[Card]:
 
 
 def labels(runs: Sequence[LoadedRun]) -> list[str]:
-    """What each target is called; where two would be called the same, dialect, day or the run's id is added."""
+    """A label for each target; if two labels are equal, dialect, day or the run's id is added."""
     plain = [run.meta.target.label for run in runs]
     counts = Counter(plain)
     spoken = [f"{name} ({run.meta.target.dialect})" for name, run in zip(plain, runs, strict=True)]
@@ -107,12 +106,12 @@ def _announced(properties: Mapping[str, object]) -> Iterable[tuple[str, str]]:
 
 
 def identity(target: TargetRow) -> str:
-    """The target's address and its name in targets.yaml, where that adds something."""
+    """The target's address, and its name in targets.yaml if it differs."""
     return target.url if target.name in (target.label, target.url) else f"{target.name} at {target.url}"
 
 
 def when(started: str, ended: str) -> str:
-    """``21 Nov 2026, 02:00:00–02:00:41 UTC (41 s)``; what cannot be read as a time stands as it is."""
+    """``21 Nov 2026, 02:00:00–02:00:41 UTC (41 s)``; a text that is not a time stays unchanged."""
     first, last = _time(started), _time(ended)
     if first is None:
         return started
@@ -142,7 +141,7 @@ def _time(text: str) -> datetime | None:
 
 
 def subtitle(runs: Sequence[LoadedRun]) -> str:
-    """One line under the title: how many targets and cases, and when."""
+    """One line below the title: the number of targets and cases, and the time."""
     cases = len({case.id for run in runs for case in run.cases})
     days = sorted({run.meta.started[:10] for run in runs})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"

@@ -1,4 +1,4 @@
-"""Templates of pages: how they are rendered, and that whatever goes into them is fit to show.
+"""Renders templates of pages, and makes sure that all inserted text is safe to show.
 
 Knows: jinja2. Must not know: any page.
 """
@@ -18,17 +18,16 @@ SHARED_SHEET = Path(__file__).parent / "style.css"
 
 
 def fit(value: object) -> object:
-    """Everything that goes into a page is fit to show; nothing stays nothing, markup of our own passes."""
+    """Make every inserted value safe to show; None stays None, and our markup is unchanged."""
     if value is None:
         return ""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def environment(folder: Path, scripts: Sequence[str] = ()) -> Environment:
-    """An environment for the templates of a folder: names must be known, texts are escaped.
+    """An environment for the templates of a folder: unknown names are errors, and texts are escaped.
 
-    ``css`` is the style that all pages share and the sheets of the folder, ``js`` these scripts of it: a page holds
-    both, so that it needs nothing else.
+    ``css`` contains the common style and the style sheets of the folder, ``js`` the named scripts; pages embed both.
     """
     made = Environment(
         loader=FileSystemLoader(folder),

@@ -1,7 +1,7 @@
 """Current judgements: a line for each connection, and a page with the latest ones.
 
-Knows: HTTP on loopback, rows. Must not know: where connections come from.
-The page answers any path with itself, one request at a time, and keeps the last ``MAX_SHOWN`` connections.
+Knows: HTTP on loopback, rows. Must not know: the source of connections. The server returns the page for any path, one
+request at a time; the page shows the last ``MAX_SHOWN`` connections.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def deviations(rows: Sequence[CaseRow]) -> list[CaseRow]:
 
 
 def said(judged: Judged) -> str:
-    """What a connection came to, in one line."""
+    """The result of a connection, in one line."""
     worst = deviations(judged.rows)
     if worst:
         more = f", and {plural(len(worst) - 1, 'other deviation')}" if len(worst) > 1 else ""
@@ -64,7 +64,7 @@ class LivePage:
         self._server: ThreadingHTTPServer | None = None
 
     def add(self, judged: Judged) -> None:
-        """A connection has been judged."""
+        """Record the judgement of a connection."""
         worst = deviations(judged.rows)
         shown = _Shown(judged.number, judged.remote, judged.provoked, judged.ended, said(judged), worst)
         with self._lock:
@@ -73,21 +73,21 @@ class LivePage:
             self._latest.appendleft(shown)
 
     def html(self) -> str:
-        """The page as it stands."""
+        """The current page."""
         with self._lock:
             return _template().render(
                 connections=self._connections, deviating=self._deviating, latest=list(self._latest)
             )
 
     def start(self) -> str:
-        """Serve; returns the URL. Raises OSError for a port that is not available."""
+        """Start serving; returns the URL. Raises OSError for a port that is not available."""
         handler = type("_Answering", (_Answer,), {"page": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", self._port), handler)
         threading.Thread(target=self._server.serve_forever, name="page", daemon=True).start()
         return f"http://127.0.0.1:{self._server.server_port}/"
 
     def stop(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -98,7 +98,7 @@ class _Answer(BaseHTTPRequestHandler):
     timeout = _REQUEST_S
 
     def do_GET(self) -> None:
-        """The page, whatever the path."""
+        """The page, for any path."""
         octets = self.page.html().encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -107,7 +107,7 @@ class _Answer(BaseHTTPRequestHandler):
         self.wfile.write(octets)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """No one reads who looked at the page."""
+        """Requests are not logged."""
 
 
 @cache

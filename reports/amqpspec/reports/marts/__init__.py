@@ -1,1 +1,1 @@
-"""The marts as everyone reads them: one declaration of each row, and the rows of a folder."""
+"""The marts: the declaration of their rows, and readers for a folder of marts."""

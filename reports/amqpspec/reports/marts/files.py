@@ -1,6 +1,6 @@
-"""The marts of a build, read row by row.
+"""Reads the marts of a build, row by row.
 
-Knows: the folder that ``amqpspec pipeline build`` leaves, Parquet. Must not know: Spark, what a column means.
+Knows: the output folder of ``amqpspec pipeline build``, Parquet. Must not know: Spark, what a column means.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ R = TypeVar("R", bound=MartRow)
 
 
 def manifest(marts: Path) -> dict[str, Any]:
-    """What a build says of its marts, ``marts`` and ``as_of`` among it; raises ReportError."""
+    """The manifest of a build, with ``marts`` and ``as_of``; raises ReportError."""
     path = marts / MANIFEST
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def manifest(marts: Path) -> dict[str, Any]:
 
 
 def names(marts: Path) -> list[str]:
-    """The marts in a folder; raises ReportError if it is no such folder."""
+    """The marts in a folder; raises ReportError if it is not such a folder."""
     return sorted(manifest(marts)["marts"])
 
 
@@ -55,7 +55,7 @@ def columns(folder: Path) -> tuple[str, ...]:
 
 
 def rows(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Every row of one mart, in the order of its grain; with ``wanted``, of these columns, which it has to have."""
+    """Every row of one mart, in the order of its grain; with ``wanted``, only these columns, which it must have."""
     declared = DECLARED.get(folder.name)
     for path in _files(folder):
         with _told(path), pq.ParquetFile(path) as file:
@@ -79,7 +79,7 @@ def typed(marts: Path, kind: type[R]) -> Iterator[R]:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What is no Parquet, or not what it announces, is one line that names the file."""
+    """Report a file that is not Parquet, or is damaged, in one line that names it."""
     try:
         yield
     except ReportError:
@@ -91,7 +91,7 @@ def _told(path: Path) -> Iterator[None]:
 def _check_columns(
     path: Path, schema: pa.Schema, declared: type[MartRow] | None, wanted: Sequence[str] | None
 ) -> None:
-    """That the columns are there, and of the types that are declared; raises ReportError."""
+    """Check that the columns exist and have the declared types; raises ReportError."""
     if missing := sorted(set(wanted or ()).difference(schema.names)):
         raise ReportError(f"{path}: expected the column {missing[0]!r}, actual: none; build the marts again")
     if nested := [field for field in schema if pa.types.is_nested(field.type)]:
@@ -104,7 +104,7 @@ def _check_columns(
 
 
 def _check_nulls(path: Path, batch: pa.RecordBatch, declared: type[MartRow] | None) -> None:
-    """That nothing is missing where something is declared to be; raises ReportError."""
+    """Check that no required value is missing; raises ReportError."""
     for column in declared.columns() if declared else ():
         if not column.optional and column.name in batch.schema.names and batch.column(column.name).null_count:
             raise ReportError(f"{path}: column {column.name!r}: expected {column.spark}, actual: null")

@@ -1,4 +1,4 @@
-"""docs/marts.md, made of the declared rows: ``python -m amqpspec.reports.marts.page > docs/marts.md``.
+"""Generates docs/marts.md from the declared rows: ``python -m amqpspec.reports.marts.page > docs/marts.md``.
 
 Knows: Markdown. Must not know: any mart.
 """

@@ -1,6 +1,7 @@
-"""What a row of a mart is: a frozen dataclass whose fields are the columns, from which DDL, names and docs derive.
+"""The base of mart rows: frozen dataclasses whose fields are the columns; DDL, names and documentation derive from
+them.
 
-Knows: which type of Spark a type of Python becomes. Must not know: Spark itself, any mart.
+Knows: which Spark type corresponds to which Python type. Must not know: Spark itself, any mart.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ARROW: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Another type of Spark than the one that the field's type stands for."""
+    """A Spark type other than the default of the field's type."""
 
     spark: str
 
@@ -34,7 +35,7 @@ TINY = Kind("TINYINT")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as a reader of the mart meets it; ``spark`` is its type there."""
+    """A column of a mart; ``spark`` is its type in Spark."""
 
     name: str
     spark: str
@@ -42,15 +43,16 @@ class Column:
     optional: bool = False
 
     def holds(self, arrow: str) -> bool:
-        """Whether a type of Arrow, as that writes it, can hold the column."""
+        """Whether an Arrow type, by its name, can hold the column."""
         return arrow.startswith(_ARROW[self.spark])
 
 
 class MartRow:
-    """The base of all rows: ``NAME`` of the mart, the ``GRAIN`` it is unique by, columns ``SHOWN`` on a terminal.
+    """The base of all rows: ``NAME`` of the mart, ``GRAIN`` by which it is unique, and columns ``SHOWN`` on a
+    terminal.
 
-    Every mart speaks of a target in a dialect.
-    A field is ``Annotated[type, "what the column means"]``, with a ``Kind`` after it where the type says too little.
+    The rows of every mart belong to a target in a dialect. A field is ``Annotated[type, "what the column means"]``,
+    followed by a ``Kind`` if the type is not sufficient.
     """
 
     __slots__ = ()
@@ -78,7 +80,9 @@ class MartRow:
 
 
 def _column(name: str, kind: type, meaning: str, other: Kind | None = None) -> Column:
-    """``kind`` may be a union with None: every column but those of the grain may be null, which Spark does not ask."""
+    """``kind`` may be a union with None: all columns except the grain are nullable, which Spark does not require to
+    be declared.
+    """
     kinds = get_args(kind) or (kind,)
     (plain,) = [each for each in kinds if each is not NoneType]
     return Column(name, other.spark if other else SPARK[plain], meaning, NoneType in kinds)

@@ -1,7 +1,7 @@
-"""The rows of all marts: the only place where their columns are declared.
+"""The rows of all marts. This is the only declaration of their columns; the build, the export, queries, pages and
+docs/marts.md use it.
 
-The build makes them, the export writes them, queries ask them, pages show them, docs/marts.md describes them.
-Knows: names, types and meanings of columns. Must not know: how a row is made, how it is shown.
+Knows: names, types and meanings of columns. Must not know: how rows are computed or shown.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class LatestVerdict(MartRow):
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict; one without a name is a bug."""
+        """The verdict; an unknown name is a bug."""
         return _OUTCOMES.get(self.verdict, Outcome.ERROR)
 
 
@@ -269,4 +269,4 @@ ROWS: tuple[type[MartRow], ...] = (
     LatestVerdict, RequirementStatus, Regression, FlakyCase, FindingCluster, Difference, ExploredDay, RunScore,
 )  # fmt: skip
 DECLARED: Mapping[str, type[MartRow]] = {row.NAME: row for row in ROWS}
-"""The same by their names."""
+"""The row classes by the names of their marts."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of the marts, made of the declared rows: ``python -m amqpspec.reports.marts.schema > FILE``.
+"""Generates the JSON Schema of the marts from the declared rows: ``python -m amqpspec.reports.marts.schema > FILE``.
 
 Knows: JSON Schema, how the export writes a value. Must not know: any mart.
 """
@@ -42,7 +42,7 @@ def schema() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The schema as its file has it."""
+    """The text of the schema file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A mart's rows as CSV and JSON, for people.
+"""Writes a mart's rows as CSV and JSON.
 
 Knows: the two formats. Must not know: Spark, what the columns mean.
 """
@@ -17,7 +17,7 @@ from amqpspec.reports.text import csv_cell
 
 
 def write_tables(out: Path, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the folder ``out``; how many rows there are."""
+    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the folder ``out``; returns the number of rows."""
     count = 0
     with atomic_text(out / f"{name}.csv") as table, atomic_text(out / f"{name}.json") as document:
         lines = csv.writer(table, lineterminator="\n")
@@ -32,7 +32,7 @@ def write_tables(out: Path, name: str, columns: Sequence[str], rows: Iterable[Ma
 
 
 def _text(value: object) -> object:
-    """Times in UTC as ``2026-11-21T02:00:00.000000Z``, truth as JSON writes it."""
+    """Times in UTC as ``2026-11-21T02:00:00.000000Z``, booleans as in JSON."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
     if isinstance(value, date):

@@ -1,1 +1,1 @@
-"""From journals to knowledge: a lake of Parquet, rollups and marts by Spark; only a session needs Spark itself."""
+"""From journals to marts: a lake of Parquet files, rollups and marts by Spark. Only a session needs Spark itself."""

@@ -1,6 +1,8 @@
-"""Two pieces of Spark's work at a time: while one is planned, which takes one processor, another one runs.
+"""Runs two pieces of Spark work at a time: planning uses one processor, so another piece can run meanwhile.
 
-Knows: threads. Must not know: what the work is. Tasks share the session's processors and memory however many there are.
+Knows: threads. Must not know: what the work is.
+
+The tasks share the session's processors and memory.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ R = TypeVar("R")
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """What becomes of each, in their order; where one fails, those that have not begun never do."""
+    """The results in order; if one piece fails, those that have not begun are not started."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(work, item) for item in items]
         try:

@@ -1,6 +1,7 @@
-"""From a lake to marts: refresh the rollups, make each mart, write it as Parquet, CSV and JSON, swap it in as a whole.
+"""Builds marts from a lake: refreshes the rollups, computes each mart, writes it as Parquet, CSV and JSON, and
+replaces the old marts atomically.
 
-Knows: reading, writing, the marts' manifest. Must not know: what any mart is made of.
+Knows: reading, writing, the marts' manifest. Must not know: how any mart is computed.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ STEPS = tuple(
     + [*SHARED]
     + [m.name for m in sorted(MARTS, key=lambda m: not m.fill)]
 )
-"""What a build tells of, in the order in which it mostly begins."""
+"""The steps of a build, in the order in which they usually begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build left behind: rows of each mart, what happened to each rollup."""
+    """The result of a build: rows of each mart, and what happened to each rollup."""
 
     out: Path
     as_of: date
@@ -54,9 +55,9 @@ class Built:
 def build(
     spark: SparkSession, lake: Lake | Path, out: Path, as_of: date | None = None, say: Say = silence
 ) -> Built:
-    """Marts of everything up to the day ``as_of`` (the lake's last one where it is not given) in the folder ``out``.
+    """Build marts of everything up to the day ``as_of`` (by default the lake's last one) in the folder ``out``.
 
-    Raises LakeError, and GrainError where a mart is not unique by its grain; the marts from before stay then.
+    Raises LakeError, and GrainError if a mart is not unique by its grain; the old marts are then unchanged.
     """
     source = _saying_once(lake if isinstance(lake, Lake) else open_lake(lake, say=say))
     day = as_of or _last_day(source)
@@ -65,7 +66,7 @@ def build(
     draft = out.with_name(f".{out.name}.tmp")
     tasks = tasks_of(spark)
     with open_store(source) as store:
-        shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
+        shutil.rmtree(draft, ignore_errors=True)  # the draft of a build that was killed
         try:
             spark = tasks.session(source.rows())
             refreshed = {rollup.name: store.refresh(spark, rollup, say) for rollup in ROLLUPS}
@@ -78,7 +79,7 @@ def build(
 
 
 def _saying_once(lake: Lake) -> Lake:
-    """The lake, which is looked at often, but says only once what it leaves out."""
+    """The lake; it is opened often, but reports skipped files only once."""
     known: set[str] = set()
 
     def say(line: str) -> None:
@@ -91,20 +92,20 @@ def _saying_once(lake: Lake) -> Lake:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What marts are made of, by name: rollups, dimensions, and tables that several marts need."""
+    """The inputs of marts by name: rollups, dimensions, and tables that several marts need."""
 
     tasks: Tasks
     store: Store
     folder: Path
-    """Of the tables that several marts need; ``shared`` has the columns of those that were written."""
+    """Inputs of the tables that several marts need; ``shared`` has the columns of those already written."""
     shared: dict[str, StructType] = field(default_factory=dict)
     _found: dict[tuple[SparkSession, str], DataFrame] = field(default_factory=dict)
 
     def read(self, names: Collection[str]) -> dict[str, DataFrame]:
-        """These tables, by the session that suits the rows of their rollups."""
+        """These tables, in the session that suits the number of rows of their rollups."""
         rollups = {rollup.name: rollup for rollup in ROLLUPS if rollup.name in names}
         spark = self.tasks.session(sum(map(self.store.rows, rollups.values())))
-        # Two threads may both look for a table: then one of two that are equal is kept.
+        # Two threads may compute the same table; one of the equal results is kept.
         for name in names:
             if (spark, name) not in self._found:
                 self._found[spark, name] = as_planned(self._table(spark, name))
@@ -118,7 +119,7 @@ class Reader:
         return self.store.read(spark, next(rollup for rollup in ROLLUPS if rollup.name == name))
 
     def place(self, name: str) -> str:
-        """Where a table lies that several marts need."""
+        """The path of a table that several marts need."""
         return str((self.folder / name).resolve())
 
 
@@ -130,7 +131,10 @@ def make_marts(
     made: Callable[[Mart, Path], int],
     say: Say = silence,
 ) -> dict[str, int]:
-    """All marts as Parquet, each in a folder of ``draft``; ``made`` gets each folder, and says how many rows it has."""
+    """All marts as Parquet, each in a folder of ``draft``;
+
+    ``made`` is called with each folder and returns the number of rows.
+    """
     reader = Reader(tasks, store, draft / _SHARED)
     make_shared(reader, as_of, say)
 
@@ -145,12 +149,12 @@ def make_marts(
 
 
 def make_shared(reader: Reader, as_of: date, say: Say = silence) -> None:
-    """What several marts need: made once, because planning it costs more than reading it."""
+    """The tables that several marts need: written once, because planning them costs more than reading them."""
 
     def write(name: str) -> StructType:
         say(name)
         table = SHARED[name].table(reader.read(SHARED[name].reads), as_of)
-        # Written, not cached: a cache would take the heap from the marts, and keeps the plan that made it.
+        # Written, not cached: a cache would use heap that the marts need, and would keep the plan.
         table.write.mode("overwrite").parquet(reader.place(name))
         return table.schema
 
@@ -158,23 +162,23 @@ def make_shared(reader: Reader, as_of: date, say: Say = silence) -> None:
 
 
 def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
-    """All marts, some at once."""
-    # The one that goes back to the facts takes longest: it begins first, so that no one waits for it alone.
+    """All marts, several at a time."""
+    # The mart that reads facts again takes longest, so it begins first.
     marts = sorted(MARTS, key=lambda mart: mart.fill is None)
     rows = dict(zip((mart.name for mart in marts), side_by_side(write, marts), strict=True))
     return {mart.name: rows[mart.name] for mart in MARTS}
 
 
 def _exported(mart: Mart, folder: Path) -> int:
-    """A mart checked, and beside its Parquet for people."""
+    """Check a mart, and write CSV and JSON next to its Parquet."""
     return export(folder, mart.name, mart.grain)
 
 
 def write_mart(reader: Reader, mart: Mart, as_of: date, folder: Path) -> None:
-    """A mart as Parquet in a folder of its own."""
+    """Write a mart as Parquet into a separate folder."""
     _write_table(mart, mart.make(reader.read((*mart.reads, *reader.shared)), as_of), folder)
     if mart.fill is not None:
-        # In two steps: what the facts are asked for is known, and small, only when the mart has been computed.
+        # In two steps: what is needed from the facts is known, and small, only after the mart was computed.
         bare = folder.with_name(f".{folder.name}")
         folder.rename(bare)
         _write_table(mart, _filled(reader, mart, bare, as_of), folder)
@@ -182,14 +186,16 @@ def write_mart(reader: Reader, mart: Mart, as_of: date, folder: Path) -> None:
 
 
 def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
-    """The table in one file, in the order of its grain: neighbours of one key are found as the file is exported."""
+    """The table in one file, in the order of its grain, so that the export finds rows with the same key next to each
+    other.
+    """
     one = table.coalesce(1) if is_one_task(table) else table.repartition(1)
     ordered = one.sortWithinPartitions(*mart.grain)
     ordered.write.mode("overwrite").parquet(str(folder.resolve()))
 
 
 def _filled(reader: Reader, mart: Mart, bare: Path, as_of: date) -> DataFrame:
-    """A mart with what only the facts of its horizon know: inputs of campaigns."""
+    """A mart with data that only the facts of its horizon contain: inputs of campaigns."""
     assert mart.fill is not None
     lake, first = reader.store.lake, as_of - timedelta(days=mart.horizon_days - 1)
     days = [dt for dt in lake.days(FUZZ) if first <= date.fromisoformat(dt) <= as_of]

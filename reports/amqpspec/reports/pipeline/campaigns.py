@@ -28,7 +28,7 @@ from amqpspec.reports.pipeline.schema import OBSERVATION, SCHEMA, LakeError, che
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A campaign's folder; ``manifest`` is the first line of its journal that has all of it."""
+    """A campaign's folder; ``manifest`` is the first complete line of its journal."""
 
     folder: Path
     manifest: Mapping[str, Any]
@@ -41,12 +41,12 @@ class Campaign:
 
     @property
     def source(self) -> str:
-        """The same for the same campaign wherever its folder lies."""
+        """A key that is the same for the same campaign in any folder."""
         return fingerprint(FUZZ, self.name)
 
     @property
     def started(self) -> datetime:
-        """When it began; raises LakeError."""
+        """When the campaign began; raises LakeError."""
         try:
             return utc(str(self.manifest["started"]))
         except ValueError as error:
@@ -54,7 +54,7 @@ class Campaign:
 
 
 def is_campaign(folder: Path) -> bool:
-    """Whether the journal in this folder is a campaign's. Raises JournalError."""
+    """Whether the journal in this folder is that of a campaign. Raises JournalError."""
     return any(
         line.get("kind") == "campaign" for line, _ in zip(read_journal(folder), range(8), strict=False)
     )
@@ -79,7 +79,7 @@ def files(campaign: Campaign) -> list[Path]:
 
 
 def batches(campaign: Campaign, path: Path, first: int) -> Iterator[pa.RecordBatch]:
-    """Whole batches of one file from number ``first`` on, as observations; raises LakeError, JournalError."""
+    """Complete batches of one file, from number ``first`` on, as observations; raises LakeError, JournalError."""
     for number, batch in enumerate(read_observations(path)):
         if number == 0:
             _check(path, batch.schema)
@@ -88,7 +88,7 @@ def batches(campaign: Campaign, path: Path, first: int) -> Iterator[pa.RecordBat
 
 
 def dimensions(campaign: Campaign) -> Rows:
-    """What a campaign says about itself, its target and its findings."""
+    """The rows of the dimensions: the campaign, its target and its findings."""
     seen = {"seen_at": campaign.started}
     target = _target(campaign.manifest)
     dialect = target["dialect"]
@@ -111,7 +111,7 @@ def _check(path: Path, schema: pa.Schema) -> None:
 
 
 def _dated(batch: pa.RecordBatch, started: datetime) -> pa.RecordBatch:
-    """A row without a time is of the campaign's start."""
+    """A row without a time gets the start time of the campaign."""
     place = OBSERVATION.get_field_index("at_us")
     if not batch.column(place).null_count:
         return batch

@@ -1,6 +1,6 @@
-"""Compacting: many small files of a day become few; and a run taken out of files that it shares with others.
+"""Merges the many small files of a day, and removes a run from files that it shares with others.
 
-Knows: files of facts and what is in them. Must not know: journals, Spark.
+Knows: files of facts and their contents. Must not know: journals, Spark.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from amqpspec.reports.pipeline.parquet import FactWriter, read_facts
 from amqpspec.reports.pipeline.schema import LakeError
 
 AUTOMATIC_FILES = 32
-"""An ingest compacts a day and kind that has more files than this."""
+"""Ingest compacts a day and kind with more files than this."""
 BIG_ROWS = 4_000_000
-"""Files from this size on are left alone."""
+"""Files of at least this size are not merged."""
 
 
 def compact(root: Path, more_than: int = 1) -> int:
-    """Compact each day and kind with more small files than that; how many files fewer. Raises LakeError, OSError."""
+    """Compact each day and kind with more small files than that; returns by how many the files were reduced.
+
+    Raises LakeError, OSError.
+    """
     with writing(root) as snapshot:
         after = compacted(root, snapshot, more_than)
         if after is not snapshot:
@@ -31,7 +34,7 @@ def compact(root: Path, more_than: int = 1) -> int:
 
 
 def compacted(root: Path, snapshot: Snapshot, more_than: int) -> Snapshot:
-    """The lake with its small files put together; not committed. The same object where there is nothing to do."""
+    """The lake with its small files merged; not committed. The same object if there is nothing to do."""
     folders: dict[str, dict[str, FileEntry]] = {}
     for name, entry in sorted(snapshot.files.items()):
         if entry.rows < BIG_ROWS:
@@ -43,7 +46,7 @@ def compacted(root: Path, snapshot: Snapshot, more_than: int) -> Snapshot:
 
 
 def without_run(root: Path, snapshot: Snapshot, source: Source) -> Snapshot:
-    """The lake without a source's facts; files that hold others' facts, too, are written again. Not committed."""
+    """The lake without a source's facts; files that also contain facts of others are rewritten. Not committed."""
     mine = set(source.pieces)
     for name, entry in snapshot.files.items():
         if mine.isdisjoint(entry.pieces):
@@ -63,7 +66,7 @@ def _rewrite(
     without: int | None = None,
     pieces: Iterable[str] = (),
 ) -> Snapshot:
-    """These files as one, without the facts of one run."""
+    """Merge these files, without the facts of one run."""
     left = {piece for entry in old.values() for piece in entry.pieces}.difference(pieces)
     with FactWriter(root) as writer:
         for name, entry in old.items():

@@ -1,10 +1,10 @@
-"""The dimensions of a lake: small tables, merged so that the order in which journals come does not matter.
+"""The dimensions of a lake: small tables, merged independently of the order of journals.
 
-Knows: rows of dimensions, which of two wins. Must not know: journals, Spark.
+Knows: rows of dimensions, which of two rows wins. Must not know: journals, Spark.
 
-Of several rows with the same key the one seen last wins (``seen_at``: the start of the run that says so); of those seen
-at once, the greatest. So what a lake says does not depend on what was ingested first. What a journal says of itself,
-its run and its findings, replaces what it said before.
+If several rows have the same key, the latest wins (``seen_at``: the start of the run that wrote it); if the times are
+equal, the greatest. Therefore the contents of a lake do not depend on the order of ingests. The rows of a journal
+about its own run and findings replace its earlier ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Rows = dict[str, list[dict[str, Any]]]
 def merge(
     root: Path, snapshot: Snapshot, rows: Mapping[str, Iterable[Mapping[str, Any]]]
 ) -> dict[str, DimEntry]:
-    """All dimensions with these rows in them; files of those that changed are written. Raises LakeError, OSError."""
+    """All dimensions merged with these rows; changed dimensions are written to files. Raises LakeError, OSError."""
     dims = dict(snapshot.dims)
     for name, new in rows.items():
         table = pa.Table.from_pylist(list(new), schema=DIMENSIONS[name])
@@ -41,7 +41,7 @@ def merge(
 
 
 def dimension_rows(root: Path, snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
-    """A dimension as rows; for small ones. Raises LakeError."""
+    """A dimension as rows; for small dimensions. Raises LakeError."""
     tables = _old(root, snapshot, name)
     return list(tables[0].to_pylist()) if tables else []
 
@@ -60,7 +60,7 @@ def _old(root: Path, snapshot: Snapshot, name: str) -> list[pa.Table]:
 
 
 def _remaining(name: str, old: Sequence[pa.Table], new: pa.Table) -> list[pa.Table]:
-    """What stays of the old rows before the new ones come."""
+    """The old rows that stay when the new ones are added."""
     if name not in _OF_A_JOURNAL:
         return list(old)
     renewed = pc.unique(new.column("run_key"))
@@ -87,7 +87,7 @@ def _last_of_each(table: pa.Table, grain: Sequence[str]) -> pa.Array:
 
 
 def _newest_links(table: pa.Table) -> pa.Table:
-    """What a case covered once and does not any more is no link."""
+    """Remove links to requirements that a case no longer covers."""
     newest: dict[int, Any] = {}
     pairs = list(zip(table.column("case_key").to_pylist(), table.column("seen_at").to_pylist(), strict=True))
     for case, seen in pairs:

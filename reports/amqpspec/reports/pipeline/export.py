@@ -1,4 +1,4 @@
-"""A mart's Parquet as CSV and JSON beside it, in batches.
+"""Converts a mart's Parquet to CSV and JSON next to it, in batches.
 
 Knows: files of one mart, its grain. Must not know: Spark, what the columns mean.
 """
@@ -15,9 +15,9 @@ from amqpspec.reports.pipeline.grain import GrainError, complaint
 
 
 def export(folder: Path, name: str, grain: Sequence[str]) -> int:
-    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the mart's folder; how many rows there are.
+    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the mart's folder; returns the number of rows.
 
-    The rows lie in the order of their grain, so that two of the same key are neighbours: raises GrainError then.
+    The rows are in the order of their grain, so two rows with the same key are adjacent: raises GrainError then.
     """
     _without_leftovers(folder)
     return write_tables(folder, name, columns(folder), _unique(folder, name, grain))
@@ -34,7 +34,7 @@ def _unique(folder: Path, name: str, grain: Sequence[str]) -> Iterator[dict[str,
 
 
 def _without_leftovers(folder: Path) -> None:
-    """What Spark leaves beside its data: markers and checksums."""
+    """Remove Spark's markers and checksums."""
     for path in folder.iterdir():
         if path.name.startswith(("_", ".")):
             path.unlink()

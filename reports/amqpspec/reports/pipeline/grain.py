@@ -1,6 +1,6 @@
-"""What a table is unique by, and that it is.
+"""Checks that a table is unique by its grain.
 
-Knows: grains, keys, one line for a grain that does not hold. Must not know: which tables there are.
+Knows: grains, keys, the message for a violation. Must not know: which tables exist.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from amqpspec.reports.pipeline.schema import LakeError
 
 
 class GrainError(LakeError):
-    """Two rows have the same key, or a key is not whole; one line names table, grain and an example."""
+    """Two rows have the same key, or a key has a null; the message names table, grain and an example."""
 
 
 def complaint(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
-    """The line that says where a grain does not hold."""
+    """The message for a violated grain."""
     key = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
     return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {key}"
 
 
 def as_schema(table: DataFrame, schema: str) -> DataFrame:
-    """The columns of a DDL schema, in its order and of its types."""
-    # As text: each step of a column that is put together in Python is a call of the JVM.
+    """The columns of a DDL schema, with its order and types."""
+    # As text: in Python, each step of building a column is a call of the JVM.
     return table.selectExpr(
         *(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in columns_of(schema).items())
     )
 
 
 def columns_of(schema: str) -> dict[str, str]:
-    """Names and types of a DDL schema, in its order."""
+    """Names and types of a DDL schema, in order."""
     return dict(part.strip().rsplit(" ", 1) for part in schema.split(","))

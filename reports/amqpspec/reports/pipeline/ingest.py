@@ -1,10 +1,9 @@
-"""From journals to the lake: new octets are read once; each journal is stored completely, or not at all.
+"""Ingests journals into the lake: new octets are read once; each journal is stored completely or not at all.
 
-Knows: the order of steps, what of a journal is in already. Must not know: columns, Parquet, Spark.
+Knows: the order of steps, which parts of a journal were ingested. Must not know: columns, Parquet, Spark.
 
-A run is taken as a whole, and taken again when its journal or its results have changed since, because a journal may
-withdraw what it said and a baseline may come later. A campaign's batches are only ever added to, so that only new ones
-are read.
+A run is ingested as a whole, and again if its journal or its results have changed, because a journal may withdraw
+earlier statements and a baseline may be added later. A campaign only appends batches, so only new ones are read.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Ingested:
 
 @dataclass(slots=True)
 class _Incoming:
-    """One journal on its way in; ``piece`` names what is new, nothing where nothing is."""
+    """A journal to ingest; ``piece`` names its new part, and is empty if there is none."""
 
     source: Source
     piece: str
@@ -68,10 +67,10 @@ def ingest(
     *,
     landing: bool = False,
 ) -> Ingested:
-    """Bring runs and campaigns into the lake; journals that are no use are refused one by one, the others go in.
+    """Ingest runs and campaigns into the lake; unusable journals are refused one by one, and the others are ingested.
 
-    A ``landing`` folder is a lake whose files are only added to: runs go in when they have ended, nothing is compacted.
-    Raises LakeError where the lake itself cannot be used, OSError where it cannot be written.
+    A ``landing`` folder is a lake to which files are only added: runs are ingested after they have ended, and nothing
+    is compacted. Raises LakeError if the lake itself cannot be used, OSError if it cannot be written.
     """
     done = Ingested()
     with writing(root) as snapshot:
@@ -89,7 +88,7 @@ def ingest(
 
 
 class _Group:
-    """Journals that become part of the lake together: each commit waits for the disk, and most runs are small."""
+    """Journals that are committed together: each commit waits for the disk, and most runs are small."""
 
     def __init__(self, root: Path, snapshot: Snapshot) -> None:
         self._root, self._committed = root, snapshot
@@ -98,7 +97,7 @@ class _Group:
         self._journals = self._rows = 0
 
     def add(self, after: Snapshot, dims: Rows, rows: int) -> None:
-        """One journal more, with the rows of dimensions that it brings."""
+        """Add a journal with its rows of dimensions."""
         if after is self.snapshot:
             return
         self.snapshot = after
@@ -109,7 +108,7 @@ class _Group:
             self.commit()
 
     def commit(self) -> Snapshot:
-        """What was added counts from now on."""
+        """Commit what was added."""
         if self.snapshot is not self._committed:
             dims = merge(self._root, self.snapshot, self._dims)
             self._committed = self.snapshot = commit(
@@ -122,7 +121,7 @@ class _Group:
 def _bring_in(
     root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested, landing: bool
 ) -> tuple[Snapshot, Rows, int]:
-    """The lake with one journal more; not committed, its dimensions apart."""
+    """The lake with one more journal; not committed, and with its dimensions separate."""
     incoming = _incoming(snapshot, folder, done)
     if incoming is None:
         done.unchanged += 1
@@ -155,7 +154,7 @@ def _bring_in(
 
 
 def _check_fit(snapshot: Snapshot, incoming: _Incoming, folder: Path, landing: bool) -> None:
-    """That a journal may go into this lake; raises LakeError."""
+    """Check that a journal may be ingested into this lake; raises LakeError."""
     if incoming.source.run_key in streamed_runs(snapshot):
         raise LakeError(
             f"{folder}: expected a run that was not ingested yet, "
@@ -176,7 +175,7 @@ def _incoming(snapshot: Snapshot, folder: Path, done: Ingested) -> _Incoming | N
 
 
 def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Incoming | None:
-    """A run that is not in as it stands now."""
+    """A run whose current state is not ingested yet."""
     known = snapshot.sources.get(f"{CASE}/{run.name}")
     read = {name: _whole(run.folder / name) for name in (JOURNAL, RESULTS) if (run.folder / name).exists()}
     if known is not None and (known.read == read or _is_older(run, known, read, done)):
@@ -189,7 +188,7 @@ def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Incoming | None:
 
 
 def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) -> bool:
-    """Whether the lake has more of this run than the folder; raises LakeError where the two contradict."""
+    """Whether the lake has more of this run than the folder; raises LakeError if they contradict each other."""
     path = run.folder / JOURNAL
     was, now = known.read[JOURNAL], read[JOURNAL]
     if now.octets < was.octets:
@@ -204,7 +203,7 @@ def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) 
 
 
 def _judged_earlier(run: Run, known: Source, read: dict[str, Extent]) -> bool:
-    """Of one journal with two results, the later counts; the same whichever comes first."""
+    """Of one journal with two results, the later one counts, whichever is ingested first."""
     was = (known.ended, known.read.get(RESULTS, _NOTHING).digest)
     return (run.ended, read.get(RESULTS, _NOTHING).digest) <= was
 
@@ -213,7 +212,7 @@ def _judged_earlier(run: Run, known: Source, read: dict[str, Extent]) -> bool:
 
 
 def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Incoming | None:
-    """What of a campaign is not in yet."""
+    """The part of a campaign that is not ingested yet."""
     known = snapshot.sources.get(f"{FUZZ}/{campaign.name}")
     paths = [*campaigns.files(campaign), campaign.folder / JOURNAL]
     read = dict(known.read) if known else {}
@@ -239,7 +238,7 @@ def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Incomi
 def _new_batches(
     campaign: Campaign, paths: Sequence[Path], sizes: dict[str, Extent], incoming: _Incoming
 ) -> Iterator[pa.RecordBatch]:
-    """The batches that are not in, counted as they go."""
+    """The batches that are not ingested yet, with a count."""
     for path in paths:
         number = incoming.source.read.get(path.name, _NOTHING).batches
         for batch in campaigns.batches(campaign, path, number):
@@ -249,7 +248,7 @@ def _new_batches(
 
 
 def _is_less(path: Path, was: Extent, done: Ingested) -> bool:
-    """Whether the lake has more of this file than the folder; raises LakeError where the two contradict."""
+    """Whether the lake has more of this file than the folder; raises LakeError if they contradict each other."""
     size = path.stat().st_size
     if size < was.octets:
         done.remarks.append(
@@ -263,7 +262,7 @@ def _is_less(path: Path, was: Extent, done: Ingested) -> bool:
     return False
 
 
-# --- small print
+# --- helpers
 
 
 def _last_day(batch: pa.RecordBatch) -> date:

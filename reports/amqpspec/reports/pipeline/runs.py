@@ -1,8 +1,9 @@
-"""A run of the suites as observations: one a case and attempt, with what the baseline made of it.
+"""A run of the suites as observations: one for each case and attempt, with its baseline status.
 
 Knows: journal and results of a run. Must not know: campaigns, Parquet, manifests.
 
-An observation is dated when its case ended; one that did not run, or whose journal does not say, when the run began.
+An observation has the time when its case ended; if the case did not run, or the journal has no time, it has the start
+time of the run.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _BATCH_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's folder, as far as its journal goes; ``judged`` is its results.json, where there is one."""
+    """The folder of a run, up to the current end of its journal; ``judged`` is its results.json, if it exists."""
 
     folder: Path
     source: str
@@ -45,12 +46,12 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The run's id, distinguished from another run that had a folder of the same name."""
+        """The run's id, with digits that distinguish runs in folders of the same name."""
         return f"{self.row.id}.{self.source[:8]}"
 
     @property
     def started(self) -> datetime:
-        """When it began; raises LakeError."""
+        """When the run began; raises LakeError."""
         try:
             return utc(self.row.started)
         except ValueError as error:
@@ -58,7 +59,7 @@ class Run:
 
     @property
     def ended(self) -> str:
-        """When it ended, nothing where it has not."""
+        """When the run ended; empty if it has not."""
         return self.judged.meta.ended if self.judged else ""
 
 
@@ -67,7 +68,7 @@ def open_run(folder: Path) -> Run:
     check_sums(folder)
     row = read_run(folder)
     judged = load_run(folder) if (folder / RESULTS).exists() else None
-    # A run that continues has results of before: only the journal's rows come in.
+    # A resumed run has old results: only the rows of its journal are ingested.
     is_over = judged is not None and not judged.meta.partial
     if judged and is_over and (wrong := next(contradictions(folder, judged.cases), None)):
         raise ReportError(
@@ -90,7 +91,7 @@ def batches(run: Run) -> Iterator[pa.RecordBatch]:
 
 
 def dimensions(run: Run) -> Rows:
-    """What a run says about itself, its target, its cases and their requirements."""
+    """The rows of the dimensions: the run, its target, its cases and their requirements."""
     seen = {"seen_at": run.started}
     cases = {case.id: case for case in _attempts(run)}
     return {
@@ -105,7 +106,7 @@ def dimensions(run: Run) -> Rows:
 
 
 def target_columns(name: str, product: str, version: str, dialect: str) -> dict[str, Any]:
-    """What the rows of a run and of its target both say: a target is another one in each version and dialect."""
+    """The columns that rows of runs and of targets share; a target has a row for each version and dialect."""
     return {
         "target_key": key(name, product, version, dialect), "target": name, "product": product,
         "target_version": version, "dialect": dialect,
@@ -139,13 +140,13 @@ def _target_row(row: RunRow) -> dict[str, Any]:
 
 
 def _source_id(row: RunRow) -> str:
-    """The same for the same run wherever its folder lies."""
+    """A key that is the same for the same run in any folder."""
     whole = json.dumps(row.to_json(), sort_keys=True, default=str)
     return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _attempts(run: Run) -> Iterator[CaseRow]:
-    """Every attempt; then the cases without one, as results.json has them."""
+    """Every attempt; then the cases without one, from results.json."""
     seen = set()
     for case in read_cases(run.folder):
         seen.add(case.id)
@@ -176,7 +177,7 @@ def _ended(run: Run, case: CaseRow) -> datetime:
 
 
 def _baseline(run: Run, case: CaseRow) -> str | None:
-    """What the baseline says of the case as judged, of those attempts that ended the same way."""
+    """The baseline status of the judged case, for attempts with the same verdict."""
     judged = run.verdicts.get(case.id)
     if judged is not None and judged.verdict is case.verdict:
         return judged.baseline or None
@@ -184,7 +185,7 @@ def _baseline(run: Run, case: CaseRow) -> str | None:
 
 
 def _detail(case: CaseRow) -> str | None:
-    """The texts that a reader of a deviation wants; of what is green nothing."""
+    """The texts for a deviation; empty for green verdicts."""
     if case.verdict in GREEN:
         return None
     texts = {"expected": case.expected, "observed": case.observed, "reason": case.reason}
@@ -213,7 +214,7 @@ def _ledger(run: Run) -> list[RequirementRow]:
 
 
 def ledger_rows(dialect: str) -> list[RequirementRow]:
-    """The requirements of a dialect as this build has them; none of one that it does not certify."""
+    """The requirements of a dialect in this version; empty for an unknown dialect."""
     if dialect not in certified_dialects():
         return []
     return [RequirementRow.from_json(id, row) for id, row in ledger_json(dialect).items()]

@@ -1,7 +1,7 @@
-"""The columns of the lake: facts as they lie in Parquet, dimensions beside them, both as Arrow schema and as Spark DDL.
+"""The columns of the lake: facts in Parquet and dimensions, both as Arrow schema and as Spark DDL.
 
-Knows: columns, types, versions, which column is worth a dictionary. Must not know: files, Spark sessions.
-A column is only ever added, at the end and nullable; SCHEMA grows with each addition, and old files give null there.
+Knows: columns, types, versions, which columns use dictionaries. Must not know: files, Spark sessions. Columns are
+only added, at the end and nullable; SCHEMA increases with each addition, and old files read as null.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SCHEMA = 3
 KINDS = (observation.CASE, observation.FUZZ)
 
 _LEFT_OUT = frozenset({"kind", "reaction", "crash"})
-"""Kind is a partition; the texts of reactions and crashes stand in their dimensions, once each."""
+"""Kind is a partition; the texts of reactions and crashes are stored once each, in their dimensions."""
 
 
 class LakeError(ReportError):
-    """The lake, or what shall go into it, is not what it should be; one line that names file and column."""
+    """The lake, or the data to ingest, is not as expected; the message is one line that names file and column."""
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -31,7 +31,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 OBSERVATION = pa.schema([pa.field(name, _plain(kind)) for name, kind, _ in observation.COLUMNS])
-"""An observation as ingest passes it on: all columns, names as plain text."""
+"""An observation during ingest: all columns, names as plain text."""
 
 FACTS = pa.schema([field for field in OBSERVATION if field.name not in _LEFT_OUT])
 """A fact as stored in Parquet."""
@@ -44,7 +44,7 @@ FEW_VALUES: tuple[str, ...] = (
         if pa.types.is_dictionary(kind) and name not in _LEFT_OUT
     ),
 )
-"""Columns that are worth a dictionary; ids, octets and hashes are not."""
+"""Columns with dictionaries; ids, octets and hashes have none."""
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXT, _INT, _YES = pa.string(), pa.int64(), pa.bool_()
@@ -55,7 +55,7 @@ def _table(*columns: tuple[str, pa.DataType]) -> pa.Schema:
 
 
 DIMENSIONS: Mapping[str, pa.Schema] = {
-    # One row a run or campaign; everything that is the same for all of its observations.
+    # One row for each run or campaign, with everything that all its observations share.
     "runs": _table(
         ("run_key", _INT), ("run", _TEXT), ("kind", _TEXT), ("target_key", _INT), ("target", _TEXT), ("product", _TEXT),
         ("target_version", _TEXT), ("dialect", _TEXT), ("suite_version", _TEXT), ("grammar", _TEXT),
@@ -76,17 +76,17 @@ DIMENSIONS: Mapping[str, pa.Schema] = {
         ("section", _TEXT), ("says", _TEXT), ("reading", _TEXT), ("same_as", _TEXT), ("source", _TEXT),
         ("excluded", _TEXT), ("seen_at", _TIME),
     ),
-    # Which case speaks about which requirement, as the newest run that had the case says.
+    # Which case covers which requirement, according to the newest run with that case.
     "case_requirements": _table(
         ("case_key", _INT), ("requirement_key", _INT), ("dialect", _TEXT), ("case", _TEXT), ("requirement", _TEXT),
         ("seen_at", _TIME),
     ),
     "signatures": _table(("signature", _INT), ("reaction", _TEXT)),
-    # What a campaign's key of an edge is made of; ``signature`` is the reaction's.
+    # The parts of an edge's key; ``signature`` is that of the reaction.
     "edges": _table(
         ("edge", _INT), ("dialect", _TEXT), ("state", _TEXT), ("production", _TEXT), ("signature", _INT),
     ),
-    # One row a finding of a campaign.
+    # One row for each finding of a campaign.
     "crashes": _table(
         ("crash_key", _INT), ("run_key", _INT), ("crash", _TEXT), ("oracle", _TEXT), ("status", _TEXT), ("top", _TEXT),
         ("detail", _TEXT), ("dialect", _TEXT), ("family", _TEXT), ("state", _TEXT), ("input", _TEXT),
@@ -105,7 +105,7 @@ GRAIN: Mapping[str, tuple[str, ...]] = {
     "edges": ("edge",),
     "crashes": ("crash_key", "run_key"),
 }
-"""What each dimension is unique by."""
+"""The key of each dimension."""
 
 _DDL = {
     pa.string(): "STRING", pa.int64(): "BIGINT", pa.int32(): "INT", pa.int16(): "SMALLINT", pa.int8(): "TINYINT",
@@ -119,11 +119,14 @@ def ddl(schema: pa.Schema) -> str:
 
 
 FACTS_DDL = f"{ddl(FACTS)}, `dt` DATE, `kind` STRING"
-"""What ``lake.observations`` gives: the facts, then the two partition columns."""
+"""The columns of ``lake.observations``: the facts, then the two partition columns."""
 
 
 def check_columns(where: object, schema: pa.Schema, expected: pa.Schema = OBSERVATION) -> None:
-    """That each column is known and of its type; raises LakeError with file and column. Missing ones read as null."""
+    """Check that each column is known and has its type; raises LakeError with file and column.
+
+    Missing columns read as null.
+    """
     for field in schema:
         place = expected.get_field_index(field.name)
         if place < 0:
@@ -137,7 +140,7 @@ def check_columns(where: object, schema: pa.Schema, expected: pa.Schema = OBSERV
 
 
 def fitted(batch: pa.RecordBatch, expected: pa.Schema = OBSERVATION) -> pa.RecordBatch:
-    """The batch with all columns in order: dictionaries resolved, missing columns null."""
+    """The batch with all columns in order: without dictionaries, missing columns null."""
     columns = []
     for field in expected:
         place = batch.schema.get_field_index(field.name)

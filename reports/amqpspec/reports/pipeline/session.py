@@ -1,10 +1,10 @@
 """The Spark session: one call, local by default, a cluster or a Connect server by an argument.
 
-Knows: how Spark is started, configured and stopped, and what it says when it cannot. Must not know: lakes, jobs.
+Knows: how Spark is started, configured and stopped, and its errors. Must not know: lakes, jobs.
 
 A local session binds to 127.0.0.1 only, has no UI and no Hive, uses UTC, and stays below 2.5 GB: a heap of 1 GB
-(``memory``), at most 256 MB beside it, the JVM's own some 400 MB, and Python. Results that are collected are limited
-to 64 MB, so that a job which pulls its rows to the driver fails at once and not on the day when there are many.
+(``memory``), at most 256 MB off-heap, about 400 MB for the JVM itself, and Python. Collected results are limited to
+64 MB, so that a job that collects rows to the driver fails at once, and not only with large data.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 MEMORY = "1g"
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
-"""A JVM that computes little: to compile more than quickly would take half of its processor time.
+"""A short-lived JVM: with both compilers, compiling would take half of its CPU time.
 
-With the first compiler alone, Java would keep 48 MB of code, and discard and compile again what does not fit.
+With the first compiler alone, Java would reserve 48 MB for code, and discard and recompile the rest.
 """
 QUICK_ROWS = 2_000_000
-"""Up to so many rows a session is short-lived."""
+"""Up to this many rows, a session is short-lived."""
 _BESIDE_HEAP = "256m"
 _EXTRA = "pip install 'amqpspec[pipeline]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -42,14 +42,14 @@ _CONNECT_PORT = 15002
 ALWAYS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
-    # Stages of the same shape, of days or of marts, share their code, and what the JIT has made of it.
+    # Stages of the same shape, for other days or marts, share their code and its compiled form.
     "spark.sql.codegen.useIdInClassName": "false",
-    # Else a union of tables that are one task each is one task itself: days would wait for each other.
+    # Otherwise a union of tables with one task each becomes one task: days would wait for each other.
     "spark.sql.unionOutputPartitioning": "false",
-    # Only keys in hexadecimal are put into lower case; for other alphabets, Spark would load ICU's tables.
+    # Only hexadecimal keys are converted to lower case; for other alphabets, Spark would load ICU's tables.
     "spark.sql.icu.caseMappings.enabled": "false",
     "spark.sql.parquet.compression.codec": "zstd",
-    # A lake names its files one by one; below this many they are looked at without a job of its own.
+    # A lake names its files one by one; below this number they are listed without a separate job.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
 _DRIVER: Mapping[str, str] = {
@@ -72,10 +72,12 @@ def spark(
     rows: int | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session: local, of a standalone master (``spark://…``), of a Connect server (``remote="sc://…"``), or,
-    below ``spark-submit``, the one that was started for us. With ``record``, a first session records what makes later
-    ones start quicker. A local one that is to read few ``rows`` compiles less. Raises EngineError, one line.
-    """  # fmt: skip
+    """A session: local, of a standalone master (``spark://…``), of a Connect server (``remote="sc://…"``), or, with
+    ``spark-submit``, the one that it started.
+
+    With ``record``, a first session records an archive that makes later ones start faster. A local session that reads
+    few ``rows`` compiles less. Raises EngineError, one line.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -91,7 +93,7 @@ def spark(
 
 @contextmanager
 def session(master: str = LOCAL, remote: str | None = None, **options: Any) -> Iterator[SparkSession]:
-    """A session that is stopped at the end; errors of Spark within become an EngineError, one line."""
+    """A session that is stopped at the end; errors of Spark in the block become an EngineError, one line."""
     started = spark(master, remote, **options)
     try:
         with engine_errors():
@@ -115,7 +117,7 @@ def stop(started: SparkSession) -> None:
 
 
 def _end(gateway: Any) -> None:
-    """End the JVM: it goes when its standard input does. One that records an archive ends by itself, later."""
+    """End the JVM: it exits when its standard input is closed. A JVM that records an archive ends later by itself."""
     gateway.shutdown()
     gateway.proc.stdin.close()
     if any("-XX:AOTCacheOutput" in part or "-XX:ArchiveClassesAtExit" in part for part in _command(gateway)):
@@ -133,7 +135,7 @@ def _command(gateway: Any) -> list[str]:
 
 
 def _own(master: str, memory: str) -> dict[str, str]:
-    """What a driver of our own is set to; on a cluster the partitions are the cluster's choice."""
+    """The configuration of our own driver; on a cluster, the cluster determines the partitions."""
     own = {**_DRIVER, "spark.driver.memory": memory, "spark.sql.warehouse.dir": _scratch("warehouse")}
     if master.startswith("local"):
         own["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 2))
@@ -179,7 +181,7 @@ def _built(builder: Any, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _knock(remote: str) -> None:
-    """That someone listens there: the client itself would try again for ten minutes. Raises EngineError."""
+    """Check that a process listens there: the client itself would retry for ten minutes. Raises EngineError."""
     place = urlsplit(remote)
     try:
         endpoint = Endpoint(place.hostname or "", place.port or _CONNECT_PORT)
@@ -218,7 +220,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[IO[bytes]]:
-    """Both descriptors go into a file while the JVM starts: it writes warnings to either, and keeps them."""
+    """Redirect both descriptors to a file while the JVM starts, because it writes warnings to them."""
     with tempfile.TemporaryFile() as output:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -233,7 +235,7 @@ def _quiet() -> Iterator[IO[bytes]]:
                 os.close(copy)
 
 
-# --- what went wrong
+# --- errors
 
 
 @contextmanager
@@ -248,7 +250,7 @@ def engine_errors() -> Iterator[None]:
 
 
 def _reason(error: Exception, output: IO[bytes]) -> str:
-    """What Java said last before it went, else the error's own words."""
+    """The last output of Java before it ended, otherwise the text of the error."""
     if "JAVA_GATEWAY_EXITED" not in str(error):
         return _cause(error)
     output.seek(0)
@@ -258,7 +260,7 @@ def _reason(error: Exception, output: IO[bytes]) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """What Spark says of it, which names the file, and the innermost cause that Java names; on one line."""
+    """Spark's message, which names the file, and the innermost cause from Java, on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     causes = [line.partition(": ")[2] for line in lines if line.startswith("Caused by:")]
     telling = (line for line in lines if line and not line.startswith("An error occurred while calling"))

@@ -1,10 +1,11 @@
-"""From a landing folder into the lake by Spark's file source: each file that came is taken once, then the stream ends.
+"""Streams a landing folder into the lake by Spark's file source: each new file is read once, then the stream ends.
 
 Knows: streams, checkpoints, a lake's layout. Must not know: journals.
 
-Machines that run the suites put their facts into a landing folder (``ingest --landing``), whose files are only ever
-added to. The stream copies new ones into ``LAKE/landed``, where Spark's own log says which are whole; from there they
-go into the lake as ingested ones do: rewritten, named by the manifest, in one step. Killed anywhere, it continues.
+Machines that run the suites add their facts to a landing folder (``ingest --landing``), to which files are only
+added. The stream copies new files to ``LAKE/landed``, where Spark's log lists the complete ones; then they are added
+to the lake like ingested ones: rewritten, and named by the manifest in one step. If it is killed, the next call
+continues.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _FILES_A_BATCH = 256
 
 
 def take_in(spark: SparkSession, landing: Path, root: Path) -> int:
-    """Take what is new in the landing folder into the lake; how many observations. Raises LakeError, OSError."""
+    """Read the new files of the landing folder; returns the number of observations. Raises LakeError, OSError."""
     source = (landing / OBSERVATIONS).resolve()
     if not source.is_dir():
         raise LakeError(f"{landing}: expected a landing folder with {OBSERVATIONS}/, actual: none")
@@ -50,13 +51,13 @@ def take_in(spark: SparkSession, landing: Path, root: Path) -> int:
 
 
 def streamed_runs(snapshot: Snapshot) -> set[int]:
-    """The keys of the runs that came in by streams."""
+    """The keys of the runs that were added by streams."""
     marks = (mark for source in snapshot.sources.values() if source.kind == STREAM for mark in source.read)
     return {int(mark.removeprefix("run:")) for mark in marks if mark.startswith("run:")}
 
 
 def _copy(spark: SparkSession, source: Path, landed: Path, checkpoint: Path) -> None:
-    """Spark's part: what is there now, exactly once, by day and kind."""
+    """Spark's part: the existing files, exactly once, by day and kind."""
     stream = (
         spark.readStream.schema(FACTS_DDL)
         .option("pathGlobFilter", "part-*.parquet")
@@ -74,7 +75,7 @@ def _copy(spark: SparkSession, source: Path, landed: Path, checkpoint: Path) -> 
 
 
 def _whole(spark: SparkSession, landed: Path) -> list[Path]:
-    """The files that Spark's log says are whole."""
+    """The files that Spark's log lists as complete."""
     if not (landed / "_spark_metadata").is_dir():
         return []
     files = spark.read.schema(FACTS_DDL).parquet(str(landed)).inputFiles()
@@ -90,7 +91,7 @@ def _take(
         for path in fresh:
             rows = 0
             for batch in read_facts(path, path.parent.name.removeprefix("kind=")):
-                # What was ingested here from its own journal is not taken a second time.
+                # Runs that were ingested from their own journal are not added again.
                 others = batch.filter(pc.invert(pc.is_in(batch.column("run_key"), own)))
                 writer.add(others)
                 names.add(others)
@@ -115,6 +116,6 @@ def _take(
 
 
 def _dimensions(landing: Path, names: Names) -> Rows:
-    """The dimensions that lie beside the landing folder's facts, and what the facts themselves name."""
+    """The dimensions next to the landing folder's facts, and the names in the facts themselves."""
     snapshot = read_snapshot(landing)
     return {name: dimension_rows(landing, snapshot, name) for name in DIMENSIONS} | names.rows()

@@ -1,9 +1,9 @@
-"""Few rows are computed by one task, many rows by several: which session reads what.
+"""Chooses the session: one task for few rows, several for many.
 
-Knows: sessions, how many rows rollups have. Must not know: what marts are made of.
+Knows: sessions, the number of rows of rollups. Must not know: how marts are computed.
 
-Few rows take longer to plan than to compute. A second session plans them for one task, as one job: there
-are no broadcasts, each of which is another, and no plan that is changed whenever a part of it has run.
+Few rows take longer to plan than to compute. A second session plans them for one task, as one job: without
+broadcasts, each of which is another job, and without adaptive execution, which changes the plan after each stage.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from amqpspec.reports.pipeline.session import ALWAYS
 
 FEW_ROWS = 1_000_000
-"""So many rows are sorted by one task within half a second."""
+"""One task sorts this many rows within half a second."""
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _ONE_TASK = {
     _PARTITIONS: "1",
@@ -33,12 +33,12 @@ class Tasks:
     few: SparkSession
 
     def session(self, rows: int) -> SparkSession:
-        """The session that is quicker with so many rows."""
+        """The faster session for this number of rows."""
         return self.few if rows <= FEW_ROWS else self.many
 
 
 def tasks_of(spark: SparkSession) -> Tasks:
-    """The session, and one beside it whose plans are for one task."""
+    """The session, and a second one that plans for one task."""
     few = spark.newSession()
     for name, value in {**ALWAYS, **_ONE_TASK}.items():
         few.conf.set(name, value)
@@ -51,12 +51,12 @@ def is_one_task(rows: DataFrame) -> bool:
 
 
 def as_planned(rows: DataFrame) -> DataFrame:
-    """Rows as a file has them, in one partition if the session plans for one task."""
+    """Rows as in their file, in one partition if the session plans for one task."""
     return rows.coalesce(1) if is_one_task(rows) else rows
 
 
 def by_key(rows: DataFrame, key: str, partitions: int | None = None) -> DataFrame:
-    """Rows shuffled by a key; those of one task are together already."""
+    """Rows shuffled by a key; with one task, they are together already."""
     if is_one_task(rows):
         return rows
     return rows.repartition(key) if partitions is None else rows.repartition(partitions, key)

@@ -1,1 +1,1 @@
-"""Questions to marts: ``status:fail target:rabbitmq -is:known``."""
+"""Queries on the marts: ``status:fail target:rabbitmq -is:known``."""

@@ -1,9 +1,9 @@
-"""A question as a test of rows: each key is a column of the mart, ``is`` a flag.
+"""Evaluates a query on rows: each key is a column of the mart, ``is`` a flag.
 
-Knows: how columns are compared. Must not know: which marts there are, how a question is typed.
+Knows: how columns are compared. Must not know: which marts exist, the syntax of queries.
 
-A value is matched without regard to case, as a glob where it holds ``*`` or ``?``, else as a whole. With an operator it
-is compared as a number, or as text where the column is no number (times: ``at:>2026-11-01``).
+Matching ignores case; a value with ``*`` or ``?`` is a glob. With an operator, the value is compared as a number, or
+as text if the column is not numeric (times: ``at:>2026-11-01``).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ALIASES = {
     "status": "verdict", "section": "suite", "module": "suite", "version": "target_version", "broker": "product",
     "id": "case", "test": "case",
 }  # fmt: skip
-"""Other names of columns, for marts that have the column and none of that name."""
+"""Aliases of columns, for marts that have the column and none with the alias."""
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le, "=": operator.eq,
 }  # fmt: skip
 
 
 def compile_query(query: Query, columns: Collection[str], flags: Mapping[str, Test], typed: str = "") -> Test:
-    """The test whether a row answers a question. Raises QueryError for a key or flag that there is not."""
+    """The predicate of a query on rows. Raises QueryError for an unknown key or flag."""
     match query:
         case Text(value):
             return lambda row: any(value.lower() in text(cell).lower() for cell in row.values())
@@ -100,7 +100,7 @@ def _matches(cell: str, value: str) -> bool:
 
 
 def text(cell: object) -> str:
-    """A cell as text: nothing for null, times in UTC, truth in small letters."""
+    """A cell as text: empty for null, times in UTC, booleans in lower case."""
     if cell is None:
         return ""
     if isinstance(cell, datetime):

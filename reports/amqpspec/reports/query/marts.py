@@ -1,6 +1,6 @@
-"""The marts as rows to be asked, and what ``is:`` means of each.
+"""The marts as rows for queries, and the meaning of ``is:`` for each.
 
-Knows: names of marts and columns. Must not know: Spark, how a question is typed.
+Knows: names of marts and columns. Must not know: Spark, the syntax of queries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DEVIATIONS = frozenset(Outcome) - GREEN - _UNRUN
 
 @dataclass(frozen=True, slots=True)
 class QueriedMart:
-    """One mart to be asked; ``shown`` are the columns of a table on a terminal."""
+    """One mart for queries; ``shown`` are the columns of a table on a terminal."""
 
     name: str
     columns: tuple[str, ...]
@@ -36,7 +36,7 @@ class QueriedMart:
     flags: Mapping[str, Test]
 
     def answers(self, test: Test) -> Iterator[Row]:
-        """The rows that answer, in the order of the mart's grain."""
+        """The matching rows, in the order of the mart's grain."""
         return filter(test, rows_of(self.folder))
 
 
@@ -54,7 +54,7 @@ def open_mart(marts: Path, name: str = DEFAULT) -> QueriedMart:
 
 
 def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
-    """What may stand behind ``is:``, as far as the mart has the columns for it."""
+    """The flags for ``is:`` that the mart has the columns for."""
     flags: dict[str, Test] = {}
     if "verdict" in columns:
         flags |= {
@@ -102,7 +102,7 @@ def _different(folder: Path) -> set[tuple[Any, ...]]:
 
 
 def _keys(folder: Path, column: str, value: object = None) -> set[tuple[Any, ...]]:
-    """The cases in another mart where a column has a value, or holds."""
+    """The cases in another mart that have this value in a column, or for which the column is true."""
     if not folder.is_dir():
         return set()
     key = _CASE if value is None else ("target", "dialect", "case")

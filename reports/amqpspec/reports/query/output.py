@@ -1,6 +1,6 @@
-"""Answers as a table for a terminal, as JSON, as CSV.
+"""Prints matching rows as a table for a terminal, as JSON or as CSV.
 
-Knows: formats. Must not know: questions.
+Knows: formats. Must not know: queries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WIDEST = 60
 
 
 def as_json(rows: Iterable[Row], file: TextIO) -> int:
-    """A list of objects; how many there were."""
+    """Print a list of objects; returns their number."""
     count = 0
     file.write("[")
     for row in rows:
@@ -28,7 +28,7 @@ def as_json(rows: Iterable[Row], file: TextIO) -> int:
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
-    """A line of names, then a line a row; how many there were."""
+    """Print a line of names, then one line per row; returns the number of rows."""
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(columns)
     count = 0
@@ -39,7 +39,7 @@ def as_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
 
 
 def as_table(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
-    """Columns side by side, as wide as they need; how many rows there were."""
+    """Print aligned columns; returns the number of rows."""
     cells = [[_cell(row[column]) for column in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     for line in (list(columns), *cells) if cells else ():
@@ -49,6 +49,6 @@ def as_table(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
 
 
 def _cell(value: object) -> str:
-    """A cell on one line, nothing in it that a terminal would obey."""
+    """A cell on one line, without control characters for terminals."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text(value)).split())
     return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"

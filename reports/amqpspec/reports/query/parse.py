@@ -30,7 +30,7 @@ _DEEPEST = 50
 
 
 class QueryError(ValueError):
-    """The question cannot be understood; the text is one line, ``at`` is the column in ``query``."""
+    """The query is not valid; the message is one line, ``at`` is the column in ``query``."""
 
     def __init__(self, why: str, query: str, at: int) -> None:
         super().__init__(f"{why}, at column {at + 1} of the query: {query[:at]}»{query[at:]}")
@@ -38,7 +38,7 @@ class QueryError(ValueError):
 
     @property
     def pointed(self) -> str:
-        """The question with a caret below the place."""
+        """The query with a caret below the position."""
         return f"{self.query}\n{' ' * self.at}^ {self.why}"
 
 
@@ -52,7 +52,7 @@ class _Token:
 
 
 def parse(text: str) -> Query:
-    """The question; of an empty text, one that everything answers. Raises QueryError."""
+    """Parse a query; an empty text matches every row. Raises QueryError."""
     return _Parser(text).whole()
 
 

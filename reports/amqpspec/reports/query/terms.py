@@ -1,4 +1,4 @@
-"""What a question is made of.
+"""The syntax tree of a query.
 
 Knows: terms and how they combine. Must not know: rows, marts.
 """
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Any of the names of a row holds this."""
+    """Any column of a row contains this text."""
 
     value: str
     at: int = field(default=0, compare=False)
@@ -19,7 +19,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A column has one of these values; with an operator, stands so to the only one. ``at`` is where it was written."""
+    """A column has one of these values, or satisfies the operator with the only one.
+
+    ``at`` is the position in the query.
+    """
 
     key: str
     values: tuple[str, ...]
@@ -29,21 +32,21 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What does not hold."""
+    """The negation of a term."""
 
     part: Query
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """All of these hold; of none, everything does."""
+    """All of these match; an empty list matches every row."""
 
     parts: tuple[Query, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """At least one of these holds."""
+    """At least one of these matches."""
 
     parts: tuple[Query, ...]
 

@@ -1,1 +1,3 @@
-"""Static pages over many runs, made of marts: an index, a page for each target, and what differs between them."""
+"""Static pages about many runs, generated from marts: an index, a page for each target, and the differences between
+targets.
+"""

@@ -15,7 +15,7 @@ from amqpspec.reports.site.rules import History, Rule, State, Turn, turns
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A product in one dialect: versions with the newest first, and what changed between them."""
+    """A product in one dialect: its versions with the newest first, and the changes between them."""
 
     dialect: str
     versions: tuple[tuple[Sheet, Version], ...]
@@ -24,12 +24,12 @@ class Part:
 
     @property
     def newest(self) -> list[Sheet]:
-        """Each target with verdicts, in the order of the versions that they were last seen with."""
+        """Each target with verdicts, ordered by the version in which it was last seen."""
         return [sheet for sheet, version in reversed(self.versions) if version.newest and sheet.verdicts]
 
 
 def parts(product: str, sheets: Iterable[Sheet], by_dialect: Mapping[str, Sequence[Rule]]) -> list[Part]:
-    """What is known of a product, of whose targets these are the sheets."""
+    """The known facts about the product of these sheets' targets."""
     own: dict[str, list[Sheet]] = {}
     for sheet in sheets:
         own.setdefault(sheet.dialect, []).append(sheet)

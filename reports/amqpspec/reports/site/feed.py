@@ -1,4 +1,4 @@
-"""Regressions as a feed (Atom, RFC 4287), for readers of feeds.
+"""Regressions as a feed (Atom, RFC 4287).
 
 Knows: rows of the mart, Atom. Must not know: HTML.
 """
@@ -32,7 +32,7 @@ def newest_first(changes: Mapping[tuple[str, str], Sequence[Regression]]) -> lis
 
 
 def regression_anchor(row: Regression) -> str:
-    """A regression's place on the page; it never changes, because the row's key does not."""
+    """The anchor of a regression on its page; it is permanent, because it depends only on the key of the row."""
     return f"r-{_uuid(row).hex[:16]}"
 
 
@@ -77,7 +77,7 @@ def _uuid(row: Regression) -> uuid.UUID:
 
 
 def _stamp(at: datetime | None, as_of: str) -> str:
-    """A time as RFC 3339 writes it; without one, the date of the marts."""
+    """A time in the format of RFC 3339; if there is none, the date of the marts."""
     if at is None:
         return f"{as_of or '1970-01-01'}T00:00:00Z"
     utc = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
-"""The folder of a site: written beside the old one, then swapped in as a whole.
+"""The folder of a site: written next to the old one, which it then replaces atomically.
 
-Knows: which files a site has, copies of the marts among them. Must not know: what stands on a page.
+Knows: which files a site has, including copies of the marts. Must not know: the contents of pages.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TRANSCRIPT_MAX_OCTETS = 1 << 20
 def write_site(marts: Path, out: Path, url: str = "") -> Path:
     """Write all pages of these marts, and their CSV and JSON, into the folder ``out``; returns the page to open.
 
-    ``url`` is where the site is published, for the links of its feed.
-    Raises ReportError if the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
+    ``url`` is where the site is published, for the links of its feed. Raises ReportError if the marts are incomplete,
+    or ``out`` contains anything other than a site; the old site is then unchanged.
     """
     _PLACE.check(out)
     loaded = load(marts)
@@ -57,20 +57,20 @@ def write_site(marts: Path, out: Path, url: str = "") -> Path:
 
 
 def _write(page: Path, chunks: Iterable[str]) -> None:
-    """Write a page of a draft; the draft becomes the site as a whole, so that a page need not be synced."""
+    """Write a page of a draft; pages are not synced, because the draft replaces the site as a whole."""
     page.parent.mkdir(parents=True, exist_ok=True)
     with page.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
         file.writelines(chunks)
 
 
 def _style(assets: Path) -> None:
-    """One style sheet for all pages: that of every report, then that of the site."""
+    """One style sheet for all pages: that of all reports, then that of the site."""
     own = assets / "site.css"
     _write(own, [SHARED_SHEET.read_text(encoding="utf-8"), own.read_text(encoding="utf-8")])
 
 
 def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each mart's name with its CSV and JSON: copied, or made again where only the Parquet was kept."""
+    """Each mart's name with its CSV and JSON: copied, or generated if only the Parquet was kept."""
     data.mkdir(parents=True)
     for name in names(marts):
         copies = [f"{name}.{form}" for form in ("csv", "json")]
@@ -83,13 +83,13 @@ def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 class Transcripts:
-    """Copies of transcripts in a site, so that its links stay inside; those that are large stay where they are."""
+    """Copies of transcripts in a site, so that its links work; large transcripts are not copied."""
 
     def __init__(self, site: Path) -> None:
         self._site = site
 
     def __call__(self, row: LatestVerdict) -> str:
-        """Keep the transcript of a verdict; says where it is in the site, nothing if it is not kept."""
+        """Copy the transcript of a verdict; returns its path in the site, or nothing if it is not copied."""
         path = Path(row.evidence or "")
         if not _is_transcript(path):
             return ""
@@ -101,7 +101,7 @@ class Transcripts:
 
 
 def _is_transcript(path: Path) -> bool:
-    """Whether there is such a file of a run, whatever a journal may have said."""
+    """Whether the run's folder has such a file; paths from journals are not trusted."""
     if not is_transcript(path) or ".." in path.parts:
         return False
     try:

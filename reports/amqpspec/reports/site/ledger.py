@@ -1,7 +1,7 @@
-"""What this release of amqpspec knows of a requirement: its text, the refusals it expects, the cases that cover it.
+"""The requirements of this release: text, expected refusals, and the cases that cover each.
 
 Knows: ledgers and suites. Must not know: marts, HTML. Marts may name dialects, requirements and cases of other
-releases, of which nothing is known here.
+releases; for these, nothing is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from amqpspec.spec.model import Refusal, Requirement
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A requirement in words."""
+    """The texts of a requirement."""
 
     row: Requirement
     expected: str
@@ -38,7 +38,7 @@ def text_of(dialect: str, requirement: str) -> Text | None:
 
 
 def covered_by(dialect: str, case: str) -> tuple[str, ...]:
-    """The requirements that a case covers, by id; none of a case that this release does not have."""
+    """The requirements that a case covers, by id; empty for a case that this release does not have."""
     found = _suite(dialect).get(case) if dialect in _known() else None
     return tuple(found.covers) if found else ()
 

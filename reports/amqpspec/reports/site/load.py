@@ -1,9 +1,9 @@
-"""Loading marts for pages: rows as declared, and how many rows were left out.
+"""Loads marts for pages: rows as declared, and the number of omitted rows.
 
-Knows: which rows are kept. Must not know: HTML, what is worth showing.
+Knows: which rows are kept. Must not know: HTML, what pages show.
 
-Of older versions only counts of cases and the rows of requirements are kept, and of the differences between targets
-only the most frequent, so that memory does not follow the number of inputs or runs.
+For older versions, only counts of cases and the rows of requirements are kept; of the differences between targets,
+only the most frequent ones. Therefore memory does not depend on the number of inputs or runs.
 """
 
 from __future__ import annotations
@@ -31,24 +31,25 @@ from amqpspec.reports.marts.rows import (
 )
 
 VECTORS_MAX = 40
-"""Differences that are kept of one dialect and kind: those that most inputs caused."""
+"""The number of differences that are kept for each dialect and kind: the most frequent ones."""
 
 Line = tuple[str, str]
 """A target in a dialect."""
 Kind = tuple[str, str]
-"""Cases, or inputs of campaigns, of a dialect."""
+"""Cases, or inputs of campaigns, in a dialect."""
 Rule = tuple[str, str]
-"""A dialect and the id of a requirement of its."""
+"""A dialect and the id of one of its requirements."""
 
 R = TypeVar("R", bound=MartRow)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Everything that pages are made of, most of it by line; ``counts`` has outcomes of all versions, older ones, too.
+    """The data of all pages, most of it by line;
 
-    ``differences`` are rows of the most frequent vectors of a dialect and kind, ``vectors`` says how many there are.
-    ``rules`` has what each target and version, older ones, too, came to on each requirement.
+    ``counts`` has the outcomes of all versions, including older ones. ``differences`` are rows of the most frequent
+    vectors of a dialect and kind; ``vectors`` is the number of all of them. ``rules`` has the result of each target
+    and version, including older ones, for each requirement.
     """
 
     as_of: str
@@ -67,13 +68,13 @@ class Loaded:
 
     @property
     def lines(self) -> list[Line]:
-        """Whatever a suite ran against, or a campaign met or found something in; by dialect, then by name."""
+        """All lines with a run, a campaign or a finding, by dialect, then by name."""
         found = {*self.counts, *self.findings, *self.exploration}
         return sorted(found, key=lambda line: (line[1], line[0]))
 
 
 def load(folder: Path) -> Loaded:
-    """The marts of a build; raises ReportError with one line if a mart or a column is not there."""
+    """The marts of a build; raises ReportError with one line if a mart or a column is missing."""
     built = manifest(folder)
     counts: defaultdict[Line, defaultdict[str, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
     differences, vectors = _differences(folder)
@@ -107,17 +108,17 @@ def _by_line(rows: Iterable[R]) -> Mapping[Line, list[R]]:
 def _counted(
     rows: Iterable[LatestVerdict], counts: Mapping[Line, Mapping[str, Counter[Outcome]]]
 ) -> Iterator[LatestVerdict]:
-    """The same rows, each counted as it passes: most of them are not kept."""
+    """The same rows, counted one by one; most of them are not kept."""
     for row in rows:
         counts[row.target, row.dialect][row.target_version][row.outcome] += 1
         yield row
 
 
 def _differences(folder: Path) -> tuple[list[Difference], Mapping[Kind, int]]:
-    """Rows of the most frequent vectors of each dialect and kind, and how many vectors there are of each."""
+    """Rows of the most frequent vectors of each dialect and kind, and the number of all vectors of each."""
     most: defaultdict[Kind, list[tuple[int, str]]] = defaultdict(list)
     count: Counter[Kind] = Counter()
-    # Rows of one vector are neighbours, since a mart is in the order of its grain.
+    # Rows of one vector are adjacent, because a mart is in the order of its grain.
     for (dialect, kind, vector), same in groupby(typed(folder, Difference), key=_vector):
         count[dialect, kind] += 1
         heap = most[dialect, kind]

@@ -1,6 +1,6 @@
-"""What each page shows, as plain data: lines of the index, pages of targets, what differs.
+"""The contents of pages as plain data: lines of the index, pages of targets, differences.
 
-Knows: rows of marts, what a reader wants first. Must not know: HTML, geometry.
+Knows: rows of marts, what a reader needs first. Must not know: HTML, geometry.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amqpspec.reports.site.load import Line, Loaded
 from amqpspec.reports.summary import Score
 
 WHOLE_SHARE = 0.9
-"""A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
+"""A run with a smaller share of the cases of the widest run in its line is partial."""
 
 _EXCUSED = frozenset({Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
 
@@ -48,7 +48,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run's score; ``part`` if it had but a part of the cases."""
+    """A run's score; ``part`` if it had only a part of the cases."""
 
     run: str
     version: str
@@ -60,7 +60,9 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Everything about one target in one dialect; verdicts, requirements and deviations are the newest version's."""
+    """All data about one target in one dialect; verdicts, requirements and deviations are those of the newest
+    version.
+    """
 
     target: str
     dialect: str
@@ -77,38 +79,38 @@ class Sheet:
 
     @property
     def label(self) -> str:
-        """The target with the version that it was last seen with."""
+        """The target with the version in which it was last seen."""
         return f"{self.target} {self.newest.name if self.newest else ''}".strip()
 
     @property
     def newest(self) -> Version | None:
-        """The version that the target was last seen with; None if no suite ran against it."""
+        """The version in which the target was last seen; None if no suite ran against it."""
         return next((version for version in self.versions if version.newest), None)
 
     @property
     def scored_runs(self) -> tuple[ScoredRun, ...]:
-        """Runs in which a case counted."""
+        """Runs with at least one counted case."""
         return tuple(run for run in self.runs if run.share.of)
 
     @property
     def whole_runs(self) -> tuple[ScoredRun, ...]:
-        """Those of the whole suite."""
+        """Those that are not partial."""
         return tuple(run for run in self.scored_runs if not run.part)
 
     @property
     def unexpected(self) -> int:
-        """Failures that no baseline knows."""
+        """Failures that no baseline lists."""
         return sum(row.outcome is Outcome.FAIL and row.baseline != "known" for row in self.deviations)
 
     @property
     def undecided(self) -> int:
-        """What the evidence or the harness left open, without a reason in a baseline."""
+        """Undecided cases and harness errors that no baseline lists."""
         rows = (row for row in self.deviations if row.baseline != "known")
         return sum(row.outcome in (Outcome.INCONCLUSIVE, Outcome.ERROR) for row in rows)
 
     @property
     def known(self) -> int:
-        """What is not green with a reason; as in a run's own report, not what is nonstrict."""
+        """Deviations that a baseline lists; as in the report of a run, without nonstrict cases."""
         rows = (row for row in self.deviations if row.baseline == "known")
         return sum(row.outcome in _EXCUSED for row in rows)
 
@@ -119,12 +121,12 @@ class Sheet:
 
     @property
     def fuzzed(self) -> bool:
-        """Whether a campaign met any edge."""
+        """Whether a campaign reached any edge."""
         return "edge" in self.explored
 
     @property
     def open_findings(self) -> tuple[FindingCluster, ...]:
-        """What the version that was last fuzzed still has."""
+        """The open findings of the version that was fuzzed last."""
         return tuple(finding for finding in self.findings if finding.open)
 
 
@@ -157,7 +159,7 @@ def _versions(counts: Mapping[str, Counter[Outcome]], newest: set[str]) -> tuple
 
 
 def version_order(version: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that puts versions in the order of releases: 3.9, 3.10, 4.0-rc.1, 4.0, 4.0.1."""
+    """A key that sorts versions in the order of releases: 3.9, 3.10, 4.0-rc.1, 4.0, 4.0.1."""
     parts = [part for part in re.split(r"[^0-9A-Za-z]+", version) if part]
     numbered = [(2, int(part), "") if re.fullmatch("[0-9]{1,18}", part) else (0, 0, part) for part in parts]
     return (*numbered, (1, 0, ""))
@@ -228,7 +230,7 @@ def level_share(sheet: Sheet, level: str) -> Score:
 
 
 def requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
-    """Requirements by level and status; of those judged, how many are green."""
+    """Requirements by level and status; for judged ones, how many are green."""
     counts: dict[str, Counter[str]] = {}
     for row in sheet.requirements:
         own = counts.setdefault(row.level or "", Counter())
@@ -239,7 +241,7 @@ def requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """A case that one target passes and another does not, with the verdicts in the order of the sheets."""
+    """A case that is green on one target and not on another, with the verdicts in the order of the sheets."""
 
     case: str
     title: str
@@ -248,7 +250,7 @@ class Disputed:
 
 
 def disputed(sheets: Sequence[Sheet]) -> list[Disputed]:
-    """Cases of a dialect that are green on one target and not on another, as far as they ran."""
+    """Cases of a dialect that are green on one target and not on another, among those that ran."""
     cells = [{row.case: row for row in sheet.verdicts} for sheet in sheets]
     found = []
     for case in sorted({case for cell in cells for case in cell}):
@@ -261,7 +263,7 @@ def disputed(sheets: Sequence[Sheet]) -> list[Disputed]:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """An input, or a case, to which targets reacted differently, standing for all that did the same."""
+    """An input, or a case, to which targets reacted differently; it represents all with the same reactions."""
 
     vector: str
     inputs: int

@@ -1,6 +1,6 @@
-"""Addresses of pages: a page keeps its address as long as what it is about keeps its name.
+"""Addresses of pages: an address depends only on the name of the page's subject.
 
-Knows: which names are safe as files. Must not know: what a page shows.
+Knows: which names are safe for files. Must not know: the contents of pages.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ _PRODUCT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}")
 
 
 def page_name(target: str) -> str:
-    """The file of a target's page; a name that is no plain word gets digits that tell it apart."""
+    """The file of a target's page; a name with other characters gets digits that make it unique."""
     return f"target-{_word(target)}.html"
 
 
 def broker_page(product: str) -> str:
-    """The file of a product's page; names that differ only in case and punctuation are those of one product."""
+    """The file of a product's page; names that differ only in case and punctuation belong to one product."""
     return f"broker-{product_key(product)}.html"
 
 
 def product_key(product: str) -> str:
-    """What the names of a product have in common: ``rabbitmq`` of ``RabbitMQ``."""
+    """The normalized name of a product: ``rabbitmq`` for ``RabbitMQ``."""
     return anchor(product) if _PRODUCT.fullmatch(product) else _word(product)
 
 
@@ -36,17 +36,17 @@ def matrix_page(dialect: str) -> str:
 
 
 def requirement_page(dialect: str, id: str) -> str:
-    """The file of a requirement's page; its anchor in the matrix is the name without folder and ending."""
+    """The file of a requirement's page; its anchor in the matrix is this name without folder and suffix."""
     return f"requirements/{_word(dialect)}/{requirement_anchor(id)}.html"
 
 
 def requirement_anchor(id: str) -> str:
-    """A requirement's place in the matrix."""
+    """The anchor of a requirement in the matrix."""
     return _whole(id, _PLAIN_ID).replace("/", ".")
 
 
 def case_page(dialect: str, case: str) -> str:
-    """The file of the page about a case in which targets differ."""
+    """The file of the page about one case on which targets differ."""
     return f"differences/{_word(dialect)}/case.{_whole(case, _PLAIN_CASE)}.html"
 
 
@@ -56,12 +56,12 @@ def vector_page(dialect: str, kind: str, vector: str) -> str:
 
 
 def root_of(page: str) -> str:
-    """The way from a page to the site's folder."""
+    """The relative path from a page to the site's folder."""
     return "../" * page.count("/")
 
 
 def anchor(text: str) -> str:
-    """A name for a place on a page."""
+    """An anchor for a name on a page."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 

@@ -1,7 +1,6 @@
-"""The pages as text: an index, matrices, pages of brokers, targets, requirements and differences; nothing is fetched.
+"""The text of the pages: an index, matrices, pages of brokers, targets, requirements and differences.
 
-Knows: templates and what they are given.
-Must not know: files of the site, Parquet.
+Knows: templates and their data. Must not know: files of the site, Parquet.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from amqpspec.reports.summary import Score
 from amqpspec.reports.text import one_line, visible
 
 ROWS_MAX = 200
-"""Rows of a long table; what is left out is said, and is in the mart's CSV."""
+"""Rows of a long table; the page counts the others and links to the mart's CSV."""
 _HERE = Path(__file__).parent
 
 _SYMBOLS = {
@@ -37,7 +36,7 @@ _SYMBOLS = {
     State.NOT_APPLICABLE: "–", State.UNSEEN: "·",
 }  # fmt: skip
 _QUIET = (State.UNSEEN, State.NOT_APPLICABLE, State.BLOCKED)
-"""States that a version did not come to by itself: since when they hold is of no interest."""
+"""States without a judgement of the version; the page does not say since when they hold."""
 _PLOT_HEAD = Markup(
     '<link rel="stylesheet" href="assets/uPlot.min.css">\n'
     '<script defer src="assets/uPlot.min.js"></script>\n'
@@ -47,12 +46,12 @@ _NOUNS = {"fuzz": "input", "case": "case"}
 
 Pages = Iterator[tuple[str, Iterator[str]]]
 Evidence = Callable[[LatestVerdict], str]
-"""Keeps a verdict's transcript; returns its path relative to the site's folder, nothing if it is not kept."""
+"""Copies a verdict's transcript; returns its path relative to the site's folder, or nothing if it is not copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages are made of, determined once."""
+    """The data of all pages, computed once."""
 
     loaded: Loaded
     sheets: list[Sheet]
@@ -63,7 +62,7 @@ class Site:
 
     @classmethod
     def of(cls, loaded: Loaded) -> Site:
-        """From the marts."""
+        """Compute it from the marts."""
         sheets = model.sheets(loaded)
         judged = groupby((sheet for sheet in sheets if sheet.verdicts), key=lambda sheet: sheet.dialect)
         disputed = {dialect: model.disputed(list(own)) for dialect, own in judged}
@@ -88,7 +87,7 @@ class Site:
 
     @property
     def case_pages(self) -> dict[tuple[str, str], str]:
-        """The page of each case in which targets differ."""
+        """The page of each case on which targets differ."""
         return {
             (dialect, row.case): names.case_page(dialect, row.case)
             for dialect, rows in self.disputed.items()
@@ -101,7 +100,7 @@ class Site:
 
 
 def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], evidence: Evidence, url: str = "") -> Pages:
-    """The name and the text of each page; ``files`` are copies of the marts, ``evidence`` keeps transcripts.
+    """The name and the text of each page; ``files`` are copies of the marts, ``evidence`` copies transcripts.
 
     ``url`` is the address at which the site is published, for the links of its feed.
     """
@@ -118,7 +117,7 @@ def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], evidence: Eviden
 
 
 class _Writer:
-    """Renders a template with what all pages share."""
+    """Renders a template with the data that all pages share."""
 
     def __init__(self, site: Site, files: Mapping[str, tuple[str, ...]], evidence: Evidence) -> None:
         marts = site.loaded.marts
@@ -139,7 +138,7 @@ class _Writer:
 
 
 _Page = tuple[str, str, Mapping[str, Any], tuple[str, str, str] | None]
-"""Name, template, its own context, and title, kind and text for the search; none for pages of several things."""
+"""Name, template, its own context, and title, kind and text for the search; empty for pages that are not searched."""
 
 
 def _all(site: Site) -> Iterator[_Page]:
@@ -193,7 +192,7 @@ def _brokers(site: Site) -> Iterator[_Page]:
 
 
 class _PartShown:
-    """A part of a product's page with its heat map."""
+    """A section of a product's page, with its heat map."""
 
     def __init__(self, part: brokers.Part, heat: svg.HeatMap | None) -> None:
         self.dialect, self.versions, self.newest = part.dialect, part.versions, part.newest
@@ -233,7 +232,7 @@ def _matrix(site: Site, dialect: str, own: Sequence[Rule]) -> dict[str, Any]:
 
 
 def _section(rule: Rule) -> str:
-    """The first part of an id; requirements named after a test have an id of one part."""
+    """The first part of an id; the id of a requirement that is named after a test has one part."""
     return rule.id.partition("/")[0] if "/" in rule.id else "named tests"
 
 
@@ -324,7 +323,7 @@ def _environment(evidence: Evidence) -> Environment:
 
 
 def _breakable(id: str | None) -> Markup:
-    """An id that a narrow column breaks between its words."""
+    """An id with break opportunities for narrow columns."""
     return Markup("<wbr>").join(re.split(r"(?<=[./_-])", visible(id or "")))
 
 

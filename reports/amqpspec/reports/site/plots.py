@@ -1,6 +1,6 @@
-"""The plots of the pages: which numbers become which lines and cells.
+"""The plots of the pages: converts numbers to lines and cells.
 
-Knows: sheets, what a plot wants. Must not know: SVG, HTML.
+Knows: sheets, the data of plots. Must not know: SVG, HTML.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from amqpspec.reports.site.svg import HeatCell, HeatMap, Plot, Point, Series
 from amqpspec.reports.text import plural, visible
 
 RUNS_MAX = 120
-"""Runs of a trend: the last ones."""
+"""The number of latest runs in a trend."""
 DIMENSIONS = {
     "state": "protocol states",
     "production": "productions of the grammar",
@@ -28,7 +28,7 @@ _LOWEST = 95
 
 
 def trend(sheet: Sheet, id: str) -> Plot:
-    """The score of each run, with marks where the target's version changed."""
+    """The score of each run, with marks at new versions of the target."""
     runs = sheet.scored_runs[-RUNS_MAX:]
     points = [Point(n, run.share.percent or 0, _point_label(run), run.part) for n, run in enumerate(runs)]
     marks = [
@@ -71,7 +71,7 @@ def _run_ticks(runs: Sequence[ScoredRun]) -> list[tuple[float, str]]:
 
 
 def growth(named: Sequence[tuple[str, Sheet]], dimension: str, id: str, small: bool = False) -> Plot:
-    """What campaigns had met of a dimension, day by day: a line for each target."""
+    """Progress of campaigns in one dimension, day by day: a line for each target."""
     series = [
         Series(
             name,
@@ -126,7 +126,7 @@ def _columns(series: Series) -> Iterator[tuple[str, Mapping[float, float], bool]
 
 
 def heat(sheets: Sequence[Sheet], id: str) -> HeatMap:
-    """Sections of the suite by targets: the share of green cases."""
+    """Sections of the suite by targets, with the share of green cases."""
     sections = sections_of(sheets)
     shares = [[section_share(sheet, section) for sheet in sheets] for section in sections]
     cells = [

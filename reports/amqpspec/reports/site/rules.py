@@ -1,4 +1,4 @@
-"""What brokers do, requirement by requirement and version by version: who keeps it, and since when.
+"""Which brokers meet each requirement, and since which version.
 
 Knows: rows of marts, the order of versions. Must not know: HTML, ledgers.
 """
@@ -21,7 +21,7 @@ from amqpspec.reports.site.names import product_key
 
 
 class State(StrEnum):
-    """What a target came to on a requirement, in a word; the worst of its cases decides."""
+    """The result of a target for a requirement; the worst of its cases decides."""
 
     KEPT = "keeps it"
     NONSTRICT = "keeps its purpose only"
@@ -40,12 +40,12 @@ _OUTCOMES: Mapping[str | None, Outcome] = {str(outcome): outcome for outcome in 
 
 
 def outcome_of(row: RequirementStatus) -> Outcome | None:
-    """The worst verdict of a requirement's cases; None if none ran; a verdict without a name is a bug."""
+    """The worst verdict of a requirement's cases; None if none ran. An unknown verdict is a bug."""
     return _OUTCOMES.get(row.verdict, Outcome.ERROR) if row.status == "judged" else None
 
 
 def state_of(row: RequirementStatus) -> State:
-    """The state that a row of the mart stands for."""
+    """The state of a row of the mart."""
     outcome = outcome_of(row)
     if outcome is None:
         return State.UNSEEN
@@ -54,7 +54,7 @@ def state_of(row: RequirementStatus) -> State:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One version of one target on one requirement; ``since`` is when that version was first seen."""
+    """One version of one target for one requirement; ``since`` is when that version was first seen."""
 
     row: RequirementStatus
     state: State
@@ -67,13 +67,13 @@ class Seen:
 
     @property
     def known(self) -> bool:
-        """Whether a baseline gives the reason."""
+        """Whether a baseline lists the deviation."""
         return self.row.baseline == "known"
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring versions in the same state."""
+    """Adjacent versions with the same state."""
 
     state: State
     seen: tuple[Seen, ...]
@@ -87,7 +87,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A product on one requirement: its versions in the order of releases, over all of its targets."""
+    """A product for one requirement: its versions in the order of releases, over all its targets."""
 
     product: str
     spans: tuple[Span, ...]
@@ -99,7 +99,7 @@ class History:
 
     @property
     def since(self) -> str:
-        """Since when it is as it is: a version, or that no version seen was different."""
+        """Since when the state is unchanged: a version, or a text if no seen version differs."""
         first = self.spans[-1].seen[0]
         if len(self.spans) > 1:
             return f"since {first.version}"
@@ -112,7 +112,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A requirement of a dialect as the marts have it, with the history of each product."""
+    """A requirement of a dialect in the marts, with the history of each product."""
 
     dialect: str
     id: str
@@ -124,7 +124,7 @@ class Rule:
 
     @property
     def differs(self) -> bool:
-        """Whether the newest versions of products differ in it, as far as they were judged."""
+        """Whether the newest versions of products differ, among those that were judged."""
         judged = {history.now.state for history in self.histories} - {
             State.UNSEEN,
             State.NOT_APPLICABLE,
@@ -134,7 +134,7 @@ class Rule:
 
 
 def products(loaded: Loaded) -> Mapping[str, str]:
-    """What each target calls itself, by its name; one that announces none keeps its name."""
+    """The product of each target by the target's name; a target that announces none keeps its name."""
     told = {row.target: row.product for rows in loaded.verdicts.values() for row in rows if row.product}
     named = {target: told.get(target) or target for target, _ in loaded.lines}
     first: dict[str, str] = {}
@@ -188,7 +188,7 @@ def _spans(seen: Iterable[Seen]) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A requirement that a product began to keep, or no longer keeps, from one version to the next."""
+    """A requirement that a product meets from one version on, or no longer meets."""
 
     rule: Rule
     before: Seen
@@ -196,12 +196,12 @@ class Turn:
 
     @property
     def better(self) -> bool:
-        """Whether it is now kept."""
+        """Whether the requirement is now met."""
         return self.after.state is State.KEPT
 
 
 def turns(all_rules: Iterable[Rule], product: str) -> list[Turn]:
-    """Where a product's versions differ, the newest change first; versions that were not judged are passed over."""
+    """The changes between a product's versions, the newest first; versions that were not judged are skipped."""
     found = [
         Turn(rule, before, after)
         for rule in all_rules

@@ -1,6 +1,6 @@
-"""The index of the search page: each page with its title, its kind and the words that it can be found by.
+"""The index of the search page: each page with its title, its kind and its search words.
 
-Knows: which pages there are. Must not know: HTML, how the script searches.
+Knows: which pages exist. Must not know: HTML, how the script searches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Entry = tuple[str, str, str, str]
 
 
 def index(entries: Iterable[Entry]) -> str:
-    """A script that holds the index: a page that is opened from a disk may run a script, but not fetch JSON."""
+    """A script that contains the index: a page opened from a disk may run a script, but not fetch JSON."""
     rows = [[page, one_line(title), kind, one_line(text, _WORDS)] for page, title, kind, text in entries]
     text = json.dumps(rows, ensure_ascii=True, separators=(",", ":")).replace("],[", "],\n[")
     return f"window.amqpspecPages={text};\n"

@@ -1,6 +1,6 @@
-"""Plots as SVG inside a page: lines, sparks, heat maps, with a title and a description for those who do not see them.
+"""Plots as SVG within a page: lines, sparklines, heat maps, with a title and a description for screen readers.
 
-Knows: geometry, SVG. Must not know: targets, cases, colours (classes name them, the style sheet knows).
+Knows: geometry, SVG. Must not know: targets, cases, colours (the style sheet assigns them to classes).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from amqpspec.reports.text import one_line, visible
 
 COLOURS = 8
-"""Series that can be distinguished; those beyond share colours, but not dashes."""
+"""The number of distinct colours; further series share colours, but not dashes."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 26
 _CELL_WIDTH, _CELL_HEIGHT = 76, 26
 _LETTER, _NAME_LETTERS, _HEAD_LETTERS = 7.2, 30, 24
@@ -24,7 +24,7 @@ _TICKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point; the line leaves out ``hollow`` ones, which are not like the others."""
+    """A point; the line skips ``hollow`` ones."""
 
     x: float
     y: float
@@ -42,9 +42,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Lines over a common axis; ``ticks`` and ``marks`` are places on it with their labels.
+    """Lines over a common axis;
 
-    With ``days`` a place is the ordinal of a day, otherwise the number of a run.
+    ``ticks`` and ``marks`` are places on it with their labels. With ``days`` a place is the ordinal of a day,
+    otherwise the number of a run.
     """
 
     id: str
@@ -63,7 +64,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A cell: what it shows, how warm it is (0 to 4, None for nothing), what it says in full."""
+    """A cell: its text, its warmth (0 to 4, None for empty), and its full description."""
 
     text: str
     heat: int | None
@@ -95,7 +96,7 @@ def lines(plot: Plot) -> Markup:
 
 
 def spark(id: str, title: str, values: Sequence[float], width: int = 130, height: int = 30) -> Markup:
-    """One small line from the first value to the last, between 0 and 100."""
+    """A sparkline of values between 0 and 100."""
     low = min([*values, 90.0])
     step = (width - 8) / max(1, len(values) - 1)
     places = [
@@ -112,7 +113,7 @@ def spark(id: str, title: str, values: Sequence[float], width: int = 130, height
 
 
 def heat_map(heat: HeatMap) -> Markup:
-    """The cells with their numbers; colour says again what the numbers say."""
+    """The cells with their numbers; the colour repeats the number."""
     names, heads = (_room(heat.rows, _NAME_LETTERS), _room(heat.columns, _HEAD_LETTERS))
     left, top = round(names) + 14, round(0.64 * heads) + 22
     width = left + _CELL_WIDTH * len(heat.columns) + round(max(0.0, 0.77 * heads - _CELL_WIDTH / 2)) + 10
@@ -126,7 +127,7 @@ def heat_map(heat: HeatMap) -> Markup:
 
 
 def _room(names: Sequence[str], letters: int) -> float:
-    """About the width that the longest of these names takes."""
+    """The approximate width of the longest of these names."""
     return _LETTER * max((len(one_line(name, letters)) for name in names), default=0)
 
 
@@ -138,7 +139,7 @@ def _row(left: int, y: int, name: str) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """From values to places."""
+    """Converts values to coordinates."""
 
     plot: Plot
     first: float
@@ -170,7 +171,7 @@ class _Frame:
 
 
 def _levels(low: float, high: float) -> tuple[float, ...]:
-    """Round values from ``low`` to ``high`` or just above it, some four of them, none closer than 1."""
+    """About four round values from ``low`` to ``high`` or just above it, at least 1 apart."""
     rough = max((high - low) / _TICKS, 0.25)
     unit = 10.0 ** floor(log10(rough))
     step = max(1.0, next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough))
@@ -243,7 +244,7 @@ def _svg(
     id: str, title: str, text: str, width: int, height: int, parts: Sequence[Markup], look: str = "lines",
     fixed: bool = False,
 ) -> Markup:  # fmt: skip
-    """The picture, named for those who do not see it; ``fixed`` keeps its size."""
+    """The picture with a title for screen readers; ``fixed`` keeps its size."""
     desc = Markup('<desc id="{}-d">{}</desc>').format(id, visible(text)) if text else ""
     size = Markup(' width="{}" height="{}"').format(width, height) if fixed else ""
     return Markup(

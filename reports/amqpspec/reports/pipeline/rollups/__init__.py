@@ -1,1 +1,1 @@
-"""Rollups: one aggregation of the facts for each grain and day; all that marts read of the facts."""
+"""Rollups: one aggregation of the facts for each grain and day; marts read nothing else from the facts."""

@@ -1,6 +1,6 @@
-"""What each run said of each case on a day; of a campaign, what it said of each cell.
+"""Rollup: the verdicts of each run and case on a day; for a campaign, of each cell.
 
-Knows: attempts, worst and best verdict, what the baseline knew, when. Must not know: names, which stand in dimensions.
+Knows: attempts, worst and best verdict, baseline status, times. Must not know: names, which are in dimensions.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ SCHEMA = (
 
 
 def rollup(facts: DataFrame) -> DataFrame:
-    """``green`` counts attempts that were; ``latency_us`` is the sum over all of them."""
-    # Worst and best by code, since the greatest code is the worst verdict: a number needs no sort and no struct.
+    """``green`` counts green attempts; ``latency_us`` is the sum over all attempts."""
+    # Worst and best by code, since the greatest code is the worst verdict: a number needs neither a sort nor a
+    # struct.
     table = facts.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("attempts"),
         count_where(fn.col("verdict").isin(*GREEN_CODES)).alias("green"),

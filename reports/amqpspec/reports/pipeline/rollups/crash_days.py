@@ -1,6 +1,6 @@
-"""How often each campaign met each finding's signature on a day, and with which smallest input.
+"""Rollup: how often each campaign found each crash signature on a day, and the smallest input.
 
-Knows: inputs that a finding blames. Must not know: what a finding is; that stands in the dimension ``crashes``.
+Knows: inputs that a finding blames. Must not know: details of findings, which are in the dimension ``crashes``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHEMA = (
 
 
 def rollup(facts: DataFrame) -> DataFrame:
-    """Only inputs that are blamed for something."""
+    """Only inputs that a finding blames."""
     blamed = facts.where(fn.col("crash_key") != 0)
     table = blamed.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("inputs"),

@@ -1,6 +1,6 @@
-"""Which edges (state, production, reaction) each campaign went along on a day.
+"""Rollup: the edges (state, production, reaction) of each campaign on a day.
 
-Knows: edges by their keys, the families that found them. Must not know: names, which stand in the dimension ``edges``.
+Knows: edges by their keys, the families that used them. Must not know: names, which are in the dimension ``edges``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ SCHEMA = (
     "last_us BIGINT"
 )
 RANDOM_BIT = 0
-"""Of ``families``: bit n says that family Cn went along the edge, bit 0 that random mutation did."""
+"""In ``families``, bit n is set if family Cn used the edge, bit 0 if random mutation did."""
 _RANDOM, _KNOWN = "random", 14
 
 
 def family_bit() -> Column:
-    """The bit of a fact's family, of which ``family_hash`` is the hash; what follows no C is no number.
+    """The bit of a fact's family;
 
-    Families are distinguished by their hash: to cut a number out of a text costs more than all of the rest, and
-    to compare fifteen texts as much as that.
+    ``family_hash`` is the hash of its name. Families are distinguished by their hash: extracting the number from the
+    name, or comparing fifteen names, would cost more than the rest of the rollup.
     """
     number = fn.coalesce(fn.substring("family", 2, 2).try_cast("int"), fn.lit(RANDOM_BIT))
     bit = fn.when(_is(_RANDOM), _only(RANDOM_BIT))
@@ -43,7 +43,7 @@ def _only(bit: int) -> Column:
 
 
 def rollup(facts: DataFrame) -> DataFrame:
-    """An edge's key is made of its names, so that grouping by it alone splits nothing and joins nothing."""
+    """The key of an edge is a hash of its names, so grouping by the key alone is sufficient."""
     hashed = facts.withColumn("family_hash", fn.xxhash64("family"))
     table = hashed.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("inputs"),

@@ -1,10 +1,10 @@
-"""How a target reacted to each input on a day: the raw material of differences between brokers.
+"""Rollup: the reactions of a target to each input on a day, the basis of differences between brokers.
 
 Knows: inputs and the keys of reactions. Must not know: which inputs differ.
 
-There are nearly as many groups as facts. Aggregating before a shuffle would fill a hash table and throw nothing away.
-So what one task can hold is aggregated by one task, without a shuffle; of more, the facts are shuffled first, by the
-input alone, and aggregated once, in pieces that fit into memory.
+There are nearly as many groups as facts, so aggregating before a shuffle would fill a hash table without reducing the
+data. Therefore one task aggregates a day that fits into memory, without a shuffle; the facts of a larger day are
+first shuffled by input, and then aggregated once in parts that fit into memory.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PARTITIONS = 4
 
 
 def rollup(facts: DataFrame) -> DataFrame:
-    """A case is an input, too: its key stands for one. Low and high differ where reactions did."""
+    """Cases are inputs too, identified by their key. Low and high differ if the reactions differ."""
     return spread(facts, PARTITIONS)
 
 
 def spread(facts: DataFrame, partitions: int, day: str = "") -> DataFrame:
-    """The same, by so many tasks; of one ``day`` only, which then is no key that each row has to be hashed by."""
+    """The same with this number of tasks; if all facts are of one ``day``, the day is not part of the key."""
     rows = facts.select(
         "dt",
         "run_key",

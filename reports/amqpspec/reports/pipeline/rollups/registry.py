@@ -1,6 +1,6 @@
 """All rollups of a lake.
 
-Knows: which there are. Must not know: what they are made of.
+Knows: their names. Must not know: how they are computed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a rollup is: a name, a grain, a schema and a pure function of the facts.
+"""The interface of a rollup: a name, a grain, a schema and a pure function of the facts.
 
 Knows: the shape that all rollups share. Must not know: files, days that changed.
 
@@ -22,11 +22,12 @@ GREEN_CODES = tuple(VERDICT_CODES[outcome] for outcome in sorted(GREEN))
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """``make(facts)`` gives ``schema``, unique by ``grain``; ``version`` grows when its meaning changes.
+    """``make(facts)`` returns rows of ``schema``, unique by ``grain``;
 
-    ``spread(facts, partitions, day)`` makes the same of facts of some days, or of one; if there is none, a day of
-    the rollup is far smaller than a day of facts, and all days are made together. ``kind`` is the only kind of facts
-    that it needs; ``keyed`` says that it groups by exactly its grain, so that the grain holds by construction.
+    ``version`` increases when the meaning changes. ``spread(facts, partitions, day)`` computes the same from the
+    facts of several days, or of one; without it, a day of the rollup is far smaller than a day of facts, and all days
+    are computed together. ``kind`` is the only kind of facts that it needs; ``keyed`` means that it groups by exactly
+    its grain, so that the grain holds by construction.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Rollup:
 
     @property
     def small(self) -> bool:
-        """Whether all days are made together."""
+        """Whether all days are computed together."""
         return self.spread is None
 
 
@@ -50,5 +51,5 @@ def micros(column: str = "at_us") -> Column:
 
 
 def count_where(condition: Column) -> Column:
-    """How many rows meet a condition; null does not."""
+    """The number of rows that meet a condition; null does not count."""
     return fn.sum(fn.when(condition, fn.lit(1).cast("bigint")).otherwise(fn.lit(0).cast("bigint")))

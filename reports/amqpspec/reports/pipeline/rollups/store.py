@@ -1,9 +1,9 @@
-"""Rollups on disk: one folder a day, written again only when that day's facts changed.
+"""Rollups on disk: one folder per day, written again only if the facts of that day changed.
 
-Knows: ``LAKE/rollups/NAME/dt=…/``, the manifest that says which files count. Must not know: what is rolled up.
+Knows: ``LAKE/rollups/NAME/dt=…/``, the manifest of files that count. Must not know: what is rolled up.
 
-A file that the manifest does not name does not exist. The manifest is replaced in one step after some days were
-written, so that a killed refresh continues with the days that are missing.
+A file that the manifest does not name does not exist. The manifest is replaced atomically after some days were
+written, so that a killed refresh continues with the missing days.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ from amqpspec.reports.pipeline.tasks import as_planned, by_key
 
 FOLDER, MANIFEST = "rollups", "manifest.json"
 PARTITION_ROWS = 750_000
-"""So many facts a task shuffles and aggregates at a time; two such tasks fit beside each other into a heap of 1 GB."""
+"""The number of facts that a task shuffles and aggregates at a time; two such tasks fit into a heap of 1 GB."""
 TASK_ROWS = 1_250_000
-"""Days of so many facts together are aggregated by one task that shuffles nothing; two of them fit, too."""
+"""Days with at most this many facts together are aggregated by one task without a shuffle; two such tasks also fit.
+"""
 CHUNK_ROWS = 8_000_000
-"""Days are rolled up together until they have so many facts; what is done by then is kept when a build is killed."""
+"""Days are rolled up together up to this many facts; finished groups of days survive a kill."""
 _WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
 _MOST_DAYS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day of a rollup: what it was made of, and its files."""
+    """A day of a rollup: its source, and its files."""
 
     made_of: str
     files: tuple[str, ...]
@@ -57,7 +58,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did to a rollup."""
+    """The changes that a refresh made to a rollup."""
 
     days: int
     rewritten: tuple[str, ...]
@@ -73,7 +74,7 @@ class Store:
 
     @cached_property
     def _facts(self) -> Mapping[tuple[str, str], int]:
-        """How many facts each day and kind has in files that are sound."""
+        """The number of facts of each day and kind in undamaged files."""
         rows: Counter[tuple[str, str]] = Counter()
         for part in self.lake.parts():
             rows[part.dt, part.kind] += part.entry.rows
@@ -81,15 +82,15 @@ class Store:
 
     @property
     def root(self) -> Path:
-        """Where they lie."""
+        """The folder of the rollups."""
         return self.lake.root / FOLDER
 
     def refresh(self, spark: SparkSession, rollup: Rollup, say: Say = silence) -> Refreshed:
-        """Bring a rollup up to date with the lake."""
+        """Update a rollup from the lake."""
         have = self.days.setdefault(rollup.name, {})
         wanted, stale = self._wanted(rollup, have)
         if stale:
-            # What is damaged is known before anything is counted, so that it is read again when it was repaired.
+            # Damaged files are found before anything is counted, so that a repaired file is read again.
             self.lake.parts(stale, rollup.kind, whole=True)
             vars(self).pop("_facts", None)
             wanted, stale = self._wanted(rollup, have)
@@ -97,7 +98,7 @@ class Store:
             for dt in removed:
                 del have[dt]
             self._commit()
-        # Closed at once, whatever fails: no one writes any more when the store is tidied.
+        # The executor is closed in any case, so that no thread writes when the store is tidied.
         with closing(self._write_stale(spark, rollup, {dt: wanted[dt] for dt in stale}, say)) as chunks:
             for made in chunks:
                 have.update(made)
@@ -105,7 +106,7 @@ class Store:
         return Refreshed(len(have), tuple(stale), self.rows(rollup))
 
     def _wanted(self, rollup: Rollup, have: Mapping[str, Day]) -> tuple[dict[str, str], list[str]]:
-        """What each day has to be made of, and the days that are not."""
+        """The source of each day, and the days that have to be computed."""
         wanted = {
             dt: _made_of(rollup, facts, self._rows(rollup, dt))
             for dt, facts in self.lake.days(rollup.kind).items()
@@ -115,7 +116,7 @@ class Store:
     def _write_stale(
         self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], say: Say
     ) -> Generator[dict[str, Day]]:
-        """Days in their order, some at a time."""
+        """Process the days in order, several at a time."""
 
         def write(chunk: Sequence[str]) -> dict[str, Day]:
             say(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
@@ -129,25 +130,25 @@ class Store:
         names = [name for day in self.days.get(rollup.name, {}).values() for name in day.files]
         if not names:
             return spark.createDataFrame([], rollup.schema)
-        # Without its base path Spark would not see the partition column; with it, puts that column last.
+        # Without its base path Spark would not see the partition column; with it, Spark puts that column last.
         base = (self.root / rollup.name).resolve()
         paths = [str((self.root / name).resolve()) for name in sorted(names)]
         table = spark.read.schema(rollup.schema).option("basePath", str(base)).parquet(*paths)
         return table.select(*columns_of(rollup.schema))
 
     def rows(self, rollup: Rollup) -> int:
-        """How many rows a rollup has."""
+        """The number of rows of a rollup."""
         return sum(day.rows for day in self.days.get(rollup.name, {}).values())
 
     def prints(self, rollup: Rollup) -> Mapping[str, str]:
-        """What each day of a rollup was made of."""
+        """The source of each day of a rollup."""
         return {dt: day.made_of for dt, day in sorted(self.days.get(rollup.name, {}).items())}
 
     def _rows(self, rollup: Rollup, dt: str) -> int:
         return sum(self._facts.get((dt, kind), 0) for kind in ((rollup.kind,) if rollup.kind else KINDS))
 
     def _chunks(self, rollup: Rollup, days: Iterable[str], most: int) -> Iterator[list[str]]:
-        """Days in their order, so many at once that they have at most that many facts; 0 for however many."""
+        """Groups of days in order, each with at most this many facts; 0 means no limit."""
         chunk: list[str] = []
         rows = 0
         for dt in days:
@@ -164,7 +165,8 @@ class Store:
         groups = [list(wanted)] if rollup.small else self._chunks(rollup, wanted, TASK_ROWS)
         table = reduce(DataFrame.unionAll, [self._roll_up(spark, rollup, days) for days in groups])
         draft = self.root / f".{rollup.name}.{next(iter(wanted))}.tmp"
-        # A small rollup gets one file a day, not one for each task and day: each costs a reader some milliseconds.
+        # A small rollup gets one file per day, not one for each task and day: each file costs a reader some
+        # milliseconds.
         spread = by_key(table, "dt") if rollup.small else table
         spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
         made = {dt: self._move_day(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
@@ -198,7 +200,7 @@ class Store:
             json.dump({"schema": 1, "rollups": days}, file, indent=1)
 
     def tidy(self) -> None:
-        """Remove files that no day names any more, and drafts of killed builds."""
+        """Remove files that no day names, and drafts of killed builds."""
         named = {name for of in self.days.values() for day in of.values() for name in day.files}
         for path in self.root.rglob("*.parquet"):
             if str(path.relative_to(self.root)) not in named:
@@ -209,7 +211,7 @@ class Store:
 
 @contextmanager
 def open_store(lake: Lake) -> Iterator[Store]:
-    """The rollups of a lake, locked against other builds; raises LakeError where one is at work."""
+    """The rollups of a lake, locked against other builds; raises LakeError if another one is active."""
     root = lake.root / FOLDER
     root.mkdir(parents=True, exist_ok=True)
     fd = os.open(root / ".writer", os.O_RDWR | os.O_CREAT, 0o644)
@@ -228,7 +230,7 @@ def open_store(lake: Lake) -> Iterator[Store]:
 
 
 def _read_manifest(path: Path) -> dict[str, dict[str, Day]]:
-    """What is there; rollups can be made again, so that a manifest which cannot be read counts as none."""
+    """The existing manifest; an unreadable one counts as empty, because rollups can be computed again."""
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
         found = {
@@ -245,12 +247,12 @@ def _read_manifest(path: Path) -> dict[str, dict[str, Day]]:
 
 
 def _made_of(rollup: Rollup, facts: str, rows: int) -> str:
-    """A name for a day's facts and what is made of them; damaged files that are left out are not among the rows."""
+    """A name for a day's facts and the rollup's definition; skipped damaged files are not included."""
     return f"{key(facts, str(rows), rollup.name, rollup.schema, str(rollup.version)) & (2**64 - 1):016x}"
 
 
 def _check_day(rollup: Rollup, dt: str, files: Sequence[Path]) -> None:
-    """That a day is unique by its grain; raises GrainError."""
+    """Check that a day is unique by its grain; raises GrainError."""
     keys = [name for name in rollup.grain if name != "dt"]
     rows = pa.concat_tables(pq.read_table(path, columns=keys, partitioning=None) for path in files)
     counted = rows.group_by(keys).aggregate([([], "count_all")])
@@ -261,7 +263,7 @@ def _check_day(rollup: Rollup, dt: str, files: Sequence[Path]) -> None:
 
 @contextmanager
 def _several_writers(spark: SparkSession) -> Iterator[None]:
-    """A task keeps a file open for each day, instead of sorting its rows by day."""
+    """A task keeps one file open for each day, instead of sorting its rows by day."""
     before = spark.conf.get(_WRITERS)
     spark.conf.set(_WRITERS, str(_MOST_DAYS))
     try:

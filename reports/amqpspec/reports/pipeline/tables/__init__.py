@@ -1,1 +1,1 @@
-"""How marts are made: each a pure function of rollups and dimensions, one module each."""
+"""The computation of marts: each a pure function of rollups and dimensions, in a separate module."""

@@ -1,10 +1,11 @@
-"""Mart: the same input, different reactions of different brokers, grouped by the vector of who reacted how.
+"""Mart: different reactions of targets to the same input, grouped by the vector of targets and reactions.
 
-Knows: the reactions of each target's newest version to each input within the horizon. Must not know: who is right.
+Knows: the reactions of each target's newest version to each input within the horizon. Must not know: which reaction
+is right.
 
-A vector is named by a hash over its targets and their reactions. Of each vector one input stands for all; the target's
-rows tell the reactions. A reaction that a baseline declares is left out; what is no longer different then, is no row.
-A target that reacts to an input in different ways has the reaction ``varies``, which alone makes no difference.
+A vector is named by a hash of its targets and their reactions. One input represents each vector; the rows of its
+targets have the reactions. Reactions that a baseline declares are excluded; if no difference remains, there is no
+row. A target that reacts to an input in different ways has the reaction ``varies``, which alone makes no difference.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from amqpspec.reports.pipeline.tasks import by_key
 
 HORIZON_DAYS = 28
 PARTITIONS = 32
-"""Of the shuffle by input: less than a million rows each, where a night has a million."""
+"""Partitions of the shuffle by input: less than a million rows each for nights of a million."""
 VARIES = "varies"
 _VARIES_KEY = 0
 _LINE = ("target", "dialect", "kind")
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``inputs`` is how many inputs produced this vector. ``sample`` names a case; of an input ``named`` does."""
+    """``inputs`` is the number of inputs with this vector. ``sample`` names a case; for an input, ``named`` does."""
     runs = newest_runs(inputs, as_of)
     lines = fn.broadcast(runs.where("names_line").select("line", "among", *_LINE))
     rows = _rows(inputs, runs, as_of)
-    # Shuffled before they are aggregated, because there are nearly as many groups as rows, and by the input alone,
-    # which serves all that follows.
+    # Shuffled before they are aggregated, because there are nearly as many groups as rows; by the input alone, which
+    # serves all following steps.
     vectors = _vectors(_reactions(by_key(rows, "input_key", PARTITIONS), lines))
-    # The rows of the samples are few among many: they are found by reading again, without a shuffle.
+    # The rows of the samples are few: they are found by a second scan, without a shuffle.
     chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
     members = _reactions(
         rows.join(fn.broadcast(chosen), "input_key"), lines, "of", "vector", "inputs", "targets"
@@ -45,7 +46,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
-    """Reactions of each target's newest version, in numbers of fixed width."""
+    """Reactions of each target's newest version, as numbers of fixed width."""
     return (
         _within(inputs["reaction_days"], as_of)
         .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
@@ -54,7 +55,9 @@ def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
 
 
 def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
-    """One row an input and target: the reaction of its newest version, if it is not declared; with what is ``kept``."""
+    """One row for each input and target: the reaction of its newest version, unless it is declared; with the columns
+    ``kept``.
+    """
     reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
     return (
         rows.groupBy("input_key", "line", *kept)
@@ -71,14 +74,15 @@ def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
 
 
 def _vectors(reactions: DataFrame) -> DataFrame:
-    """Who reacted how, where that differs: one row a vector, with one of its inputs."""
-    # A reaction that varies differs from itself: it may stand in a vector, but makes none.
+    """Vectors with differences: one row each, with one of its inputs."""
+    # A reaction that varies may be part of a vector, but makes no difference alone.
     stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
     differing = (
         reactions.groupBy("among", "input_key")
         .agg(
-            # An exclusive or has no order: the same reactions have the same name, whatever task met them first, and
-            # its buffer is one number, where a sorted list of targets would need an object a group.
+            # An exclusive or does not depend on order: the same reactions have the same name, whichever task reads
+            # them first, and its buffer is one number, while a sorted list of targets would need an object for each
+            # group.
             fn.bit_xor(fn.xxhash64("target", "signature")).alias("vector"),
             fn.count(fn.lit(1)).alias("targets"),
             fn.min(stable).alias("low"),
@@ -99,10 +103,10 @@ def _within(rollup: DataFrame, as_of: date) -> DataFrame:
 
 
 def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
-    """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with.
+    """``run_key, target, dialect, kind``: the runs of the version in which each target was last seen.
 
-    ``line`` is the key of the three, ``among`` that of those that are compared with one another. One run of each
-    line ``names_line``.
+    ``line`` is the key of the last three, ``among`` that of the targets that are compared with each other. One run of
+    each line has ``names_line``.
     """
     if NEWEST_RUNS in inputs:
         return inputs[NEWEST_RUNS]
@@ -120,7 +124,7 @@ def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _runs(inputs: Inputs) -> DataFrame:
-    """Runs and campaigns alike."""
+    """All runs and campaigns."""
     cases, inputs_of = (
         named_runs(inputs["runs"], kind).withColumn("kind", fn.lit(kind)) for kind in (CASE, FUZZ)
     )
@@ -128,7 +132,7 @@ def _runs(inputs: Inputs) -> DataFrame:
 
 
 def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
-    """Members of vectors with words for keys."""
+    """Members of vectors with names in place of keys."""
     runs = _runs(inputs).select("run_key", "target_version", "product", "run", "folder")
     words = inputs["signatures"].select("signature", "reaction")
     cases = inputs["cases"].select(fn.col("case_key").alias("sample_key"), fn.col("case").alias("sample"))
@@ -143,7 +147,7 @@ def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
 
 
 def with_sample_ids(mart: DataFrame, facts: DataFrame) -> DataFrame:
-    """The mart with the ids of its sample inputs, from the facts of its days: the second small join."""
+    """The mart with the ids of its sample inputs, from the facts of its days: the second, small join."""
     wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
     ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
     names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))

@@ -1,6 +1,7 @@
-"""Mart: how much of each target a fuzzer has seen, day by day: states, productions, families, edges, reactions, cells.
+"""Mart: what the fuzzer has covered on each target, day by day: states, productions, families, edges, reactions,
+cells.
 
-Knows: which day something was first met. Must not know: how much there is to meet; the grammar knows.
+Knows: the day on which each value was first seen. Must not know: how many values exist; the grammar knows that.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _FAMILIES = 63
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``met`` that day, ``new`` for the first time, ``covered`` since the first day; a row for each day of fuzzing."""
+    """``met`` is the number seen that day, ``new`` for the first time, ``covered`` since the first day; a row for
+    each day of fuzzing.
+    """
     runs = campaigns(inputs).select("run_key", *_LINE, fn.xxhash64(*_LINE).alias("line"))
     met = _met(inputs, runs.select("run_key", "line"), as_of)
     first = met.withColumn("first", fn.min("dt").over(Window.partitionBy(*_KEYS, "value")))
@@ -33,8 +36,10 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _met(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
-    """Each value that was met on a day, with the inputs that met it. A value is a number: a key, a hash or a bit."""
-    runs = fn.broadcast(runs)  # small beside the days of a year, which are then not shuffled to meet them
+    """Each value that was seen on a day, with its number of inputs. A value is a number: a key, a hash or a bit."""
+    runs = fn.broadcast(
+        runs
+    )  # Small compared with the days of a year, which are then not shuffled for the join.
     edges = until(inputs["edge_days"], as_of).join(runs, "run_key")
     cells = until(inputs["case_days"], as_of).join(runs, "run_key")
     rows = (
@@ -48,13 +53,13 @@ def _met(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
 
 
 def _named(inputs: Inputs) -> DataFrame:
-    """What each edge is made of; what has no name is no value."""
+    """The parts of each edge; a missing name is not a value."""
     names = [fn.when(fn.col(name) != "", fn.xxhash64(name)).alias(name) for name in ("state", "production")]
     return inputs["edges"].select("edge", *names, fn.col("signature").alias("reaction"))
 
 
 def _values_of(edges: DataFrame) -> DataFrame:
-    """A row for each value that an edge is made of, all from one reading of the days."""
+    """A row for each part of an edge, from a single scan of the days."""
     rows = edges.select("line", "dt", _n("inputs"), "state", "production", "edge", "reaction")
     return rows.unpivot(
         ["line", "dt", "n"], ["state", "production", "edge", "reaction"], "dimension", "value"
@@ -62,7 +67,7 @@ def _values_of(edges: DataFrame) -> DataFrame:
 
 
 def _families_of(edges: DataFrame) -> DataFrame:
-    """The families of a day; how many inputs each had is not known."""
+    """The families of a day; their numbers of inputs are not known."""
     daily = edges.groupBy("line", "dt").agg(fn.bit_or("families").alias("families"))
     none = fn.lit(None).cast("bigint").alias("n")
     return daily.select("line", "dt", _is("family"), fn.explode(_families()).alias("value"), none)

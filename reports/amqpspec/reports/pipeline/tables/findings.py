@@ -1,4 +1,4 @@
-"""Mart: what campaigns found, one row a cluster: a target, a dialect and a crash signature.
+"""Mart: the findings of campaigns, one row for each cluster: a target, a dialect and a crash signature.
 
 Knows: findings and the inputs that they blame. Must not know: cases.
 """
@@ -21,13 +21,13 @@ _OF_THE_SMALLEST = (
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``recent`` and ``earlier`` are the blamed inputs of the last seven days and of the seven before: the growth.
+    """``recent`` and ``earlier`` count the blamed inputs of the last seven days and of the seven days before.
 
-    ``open``: met in the version that the target was last fuzzed in. ``smallest_input`` is the smallest that a finding
-    was minimised to, with words, replay and folder of that finding.
+    ``open``: found in the version that was fuzzed last. ``smallest_input`` is the smallest minimized input, with
+    words, replay and folder of its finding.
     """
     clusters = _clusters(_seen(inputs, as_of), as_of)
-    # Both have at most a row for each of the mart's.
+    # Both have at most one row for each row of the mart.
     return (
         clusters.join(fn.broadcast(_smallest(inputs, as_of)), list(_CLUSTER), "left")
         .join(fn.broadcast(_newest_fuzzed(inputs, as_of)), ["target", "dialect"], "left")
@@ -46,7 +46,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _clusters(seen: DataFrame, as_of: date) -> DataFrame:
     return seen.groupBy(*_CLUSTER).agg(
-        # Sets, not distinct counts: those would multiply the rows, and shuffle them twice more.
+        # Sets, not distinct counts, which would multiply the rows and shuffle them twice more.
         fn.size(fn.collect_set("run_key")).alias("campaigns"),
         fn.size(fn.collect_set("dt")).alias("days"),
         fn.sum("inputs").alias("inputs"),
@@ -61,7 +61,7 @@ def _clusters(seen: DataFrame, as_of: date) -> DataFrame:
 
 
 def _seen(inputs: Inputs, as_of: date) -> DataFrame:
-    """Each campaign's clusters by day: inputs that were blamed, and findings that blame no single input."""
+    """Each campaign's clusters by day: blamed inputs, and findings that blame no single input."""
     days = until(inputs["crash_days"], as_of)
     blamed = days.select("run_key", "crash_key").distinct()
     recorded_us = fn.unix_micros("seen_at")
@@ -86,7 +86,7 @@ def _findings(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _newest_fuzzed(inputs: Inputs, as_of: date) -> DataFrame:
-    """The version that each target was last fuzzed in, whether or not anything was found."""
+    """The version of each target that was fuzzed last, whether or not anything was found."""
     runs = fn.broadcast(campaigns(inputs))
     # Every input belongs to a cell, and there are fewer cells than edges.
     fuzzed = until(inputs["case_days"], as_of).select("run_key", "last_us").join(runs, "run_key")
@@ -100,7 +100,7 @@ def _inputs_between(as_of: date, weeks_ago: int) -> Column:
 
 
 def _smallest(inputs: Inputs, as_of: date) -> DataFrame:
-    """Of each cluster the finding with the smallest input, whose words and replay stand for all of them."""
+    """The finding with the smallest input of each cluster; its words and replay represent the cluster."""
     found = _findings(inputs, as_of).drop("dialect")
     rows = found.join(campaigns(inputs).select("run_key", "run", "target", "dialect"), "run_key")
     order = (fn.asc_nulls_last("input_octets"), fn.desc("seen_at"), fn.asc("run_key"))

@@ -1,4 +1,4 @@
-"""Mart: cases whose verdict changes though neither target nor suite did, with the number of runs on which it is based.
+"""Mart: cases whose verdict changes although target and suite do not, with the number of runs.
 
 Knows: runs of a case in their order. Must not know: why.
 """
@@ -16,9 +16,9 @@ from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, at, verdict_word
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``flip_rate``: flips for each chance of one, which is a run after another; null of a single run.
+    """``flip_rate``: flips divided by the pairs of consecutive runs; null for a single run.
 
-    ``mixed_runs`` had attempts of different verdicts. Cases that were always the same are left out.
+    ``mixed_runs`` had attempts with different verdicts. Cases that never changed have no row.
     """
     return (
         histories(inputs, as_of)

@@ -1,6 +1,6 @@
-"""What verdicts, regressions and flakiness are made of: all runs of a case under one pair of versions, as one row.
+"""The basis of verdicts, regressions and flakiness: all runs of a case under one pair of versions, as one row.
 
-Knows: runs of cases in their order. Must not know: marts, how one pair of versions compares with another.
+Knows: runs of cases in order. Must not know: marts, how one pair of versions compares with another.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _OF_THE_LAST = ("run_key", "attempts", "green", "known", "unexpected", "worst", 
 
 
 def histories(inputs: Inputs, as_of: date) -> DataFrame:
-    """One row a target, pair of versions, dialect and case: its last run, and what all of its runs come to.
+    """One row for each target, pair of versions, dialect and case: its last run, and totals of all its runs.
 
-    ``run_key`` to ``last_us`` are those of the last run; ``flips`` counts runs whose verdict was not that of the run
-    before, and ``mixed_runs`` those with attempts of different verdicts.
+    ``run_key`` to ``last_us`` belong to the last run; ``flips`` counts runs whose verdict differs from that of the
+    previous run, and ``mixed_runs`` those with attempts of different verdicts.
     """
     if HISTORIES in inputs:
-        # Few rows, whatever there is of facts: one task needs no shuffle for the windows that marts put over them.
+        # Few rows, however many facts there are: one task needs no shuffle for the windows of the marts.
         return inputs[HISTORIES].coalesce(1)
     order = in_order(_CASE, "last_us", "run_key")
     before = fn.lag("worst").over(order)
@@ -36,7 +36,7 @@ def histories(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _as_one(placed: DataFrame) -> DataFrame:
-    """Numbers only, which are aggregated in place, and where the window has put them."""
+    """Only numbers, which are aggregated in place, in the partition that the window has made."""
     return placed.groupBy(*_CASE).agg(
         *(_of_the_last(name) for name in _OF_THE_LAST),
         fn.count(fn.lit(1)).alias("runs"),

@@ -1,8 +1,8 @@
-"""What a mart is, and what several of them need: runs of cases with their names, verdicts as words, versions in order.
+"""The interface of a mart, and common parts: runs of cases with their names, verdicts as words, versions in order.
 
 Knows: rollups and dimensions by name. Must not know: files, facts.
 
-Rollups and dimensions are small beside the facts, so that windows over them are no trap.
+Rollups and dimensions are small compared with the facts, so windows over them are safe.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tasks import by_key
 
 Inputs = Mapping[str, DataFrame]
-"""Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
+"""Rollups and dimensions by name, without collisions; tables that several marts need may be included."""
 
 HISTORIES, NEWEST_RUNS = "histories", "newest_runs"
 _SUMS = ("attempts", "green", "known", "unexpected")
@@ -33,11 +33,11 @@ NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 @dataclass(frozen=True, slots=True)
 class Mart:
-    """How the rows of a mart are made: ``table(inputs, as_of)`` has their columns, of nothing later than ``as_of``.
+    """The computation of a mart: ``table(inputs, as_of)`` returns its columns, from nothing later than ``as_of``.
 
-    ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` how far back it looks, 0 for all time.
-    ``fill(mart, facts)`` puts in what only the facts of the horizon know, in a second step: facts are many, and what
-    is asked of them stands in the mart.
+    ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` is how far back it reads, 0 for all
+    time. ``fill(mart, facts)`` adds data that only the facts of the horizon have, in a second step, because the mart
+    determines which of the many facts are needed.
     """
 
     row: type[MartRow]
@@ -48,12 +48,12 @@ class Mart:
 
     @property
     def name(self) -> str:
-        """What the mart is called."""
+        """The name of the mart."""
         return self.row.NAME
 
     @property
     def grain(self) -> tuple[str, ...]:
-        """What its rows are unique by."""
+        """The grain of its rows."""
         return self.row.GRAIN
 
     @property
@@ -62,17 +62,17 @@ class Mart:
         return self.row.ddl()
 
     def make(self, inputs: Inputs, as_of: date) -> DataFrame:
-        """The mart in its columns, in their order and of their types."""
+        """The mart with its columns in order and with their types."""
         return as_schema(self.table(inputs, as_of), self.schema)
 
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:
-    """What was known on that day."""
+    """The rows that were known on that day."""
     return rollup.where(fn.col("dt") <= fn.lit(as_of))
 
 
 def named_runs(runs: DataFrame, kind: str) -> DataFrame:
-    """Runs of a kind: who was certified, by which suite, and where the run lies."""
+    """Runs of a kind: target, suite, and the folder of the run."""
     known = [
         f"coalesce({name}, '') AS {name}" for name in ("target", "product", "target_version", "suite_version")
     ]
@@ -81,10 +81,10 @@ def named_runs(runs: DataFrame, kind: str) -> DataFrame:
 
 
 def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
-    """One row a conformance run and case, in numbers only: attempts, the verdict (the worst of them), times.
+    """One row for each conformance run and case, with numbers only: attempts, the verdict (the worst of them), times.
 
     ``pair`` is the key of target, versions and dialect. The days are shuffled once, by the case alone, which serves
-    all groups and windows by case that follow; names are added by a small join.
+    all following groups and windows by case; names are added by a small join.
     """
     runs = named_runs(inputs["runs"], CASE).drop("run", "product", "folder")
     dialects = inputs["cases"].select("case_key", "dialect")
@@ -99,7 +99,7 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _whole_runs(days: DataFrame) -> DataFrame:
-    """A run over midnight as one: its attempts add up, whatever day they were of."""
+    """A run over midnight as one row: the attempts of both days are added."""
     return days.groupBy("run_key", "case_key", "pair").agg(
         *(fn.sum(name).alias(name) for name in _SUMS),
         fn.max("worst").alias("worst"),
@@ -110,7 +110,7 @@ def _whole_runs(days: DataFrame) -> DataFrame:
 
 
 def with_names(rows: DataFrame, inputs: Inputs) -> DataFrame:
-    """Rows of a run and a case with the names of both; a case that no dimension knows is named by its key."""
+    """Rows of a run and a case with their names; a case without a name is identified by its key."""
     cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
     joined = rows.join(fn.broadcast(named_runs(inputs["runs"], CASE)), "run_key").join(
         fn.broadcast(cases), "case_key", "left"
@@ -128,13 +128,13 @@ def campaigns(inputs: Inputs) -> DataFrame:
 
 
 def newest(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """Of the rows with the same keys the one that ended last; of those that ended together, one and always the same."""
+    """Of the rows with the same keys, the one that ended last; among equal times, always the same one."""
     ordered = Window.partitionBy(*keys).orderBy(fn.desc("last_us"), fn.desc("run_key"))
     return rows.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1").drop("_place")
 
 
 def newest_versions(rows: DataFrame) -> DataFrame:
-    """``target, dialect, target_version``: the version that each target was last seen with in a dialect."""
+    """``target, dialect, target_version``: the version in which each target was last seen in a dialect."""
     seen = rows.groupBy("target", "dialect", "target_version").agg(fn.max("last_us").alias("last_us"))
     ordered = Window.partitionBy("target", "dialect").orderBy(fn.desc("last_us"), fn.desc("target_version"))
     first = seen.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1")
@@ -142,7 +142,9 @@ def newest_versions(rows: DataFrame) -> DataFrame:
 
 
 def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
-    """Rows with ``newest``: whether it is the version that the target was last seen with, of all that were ``seen``."""
+    """Rows with ``newest``: whether this is the version in which the target was last seen, among all that were
+    ``seen``.
+    """
     marked = fn.broadcast(newest_versions(seen).withColumn("newest", fn.lit(True)))
     joined = rows.join(marked, ["target", "dialect", "target_version"], "left")
     return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
@@ -155,13 +157,13 @@ def verdict_word(code: str) -> Column:
 
 
 def baseline_word() -> Column:
-    """``unexpected`` where one attempt was, else ``known`` where one was, else nothing."""
+    """``unexpected`` if one attempt was, otherwise ``known`` if one was, otherwise empty."""
     known = fn.when(fn.col("known") > 0, fn.lit("known")).otherwise(fn.lit(""))
     return fn.when(fn.col("unexpected") > 0, fn.lit("unexpected")).otherwise(known)
 
 
 def evidence() -> Column:
-    """Where a case's transcript lies, if the case ran."""
+    """The path of a case's transcript, if the case ran."""
     path = fn.concat_ws("/", "folder", fn.format_string(evidence_path("%s"), "case"))
     return fn.when(fn.col("worst") > NOT_RUN, path)
 

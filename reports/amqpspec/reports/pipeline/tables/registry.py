@@ -1,6 +1,6 @@
-"""All marts that a build makes, and what several of them need.
+"""All marts of a build, and the tables that several of them need.
 
-Knows: which there are. Must not know: what they are made of.
+Knows: their names. Must not know: how they are computed.
 """
 
 from __future__ import annotations
@@ -48,4 +48,4 @@ SHARED: Mapping[str, Shared] = {
     HISTORIES: Shared(("case_days", "runs", "cases"), histories),
     NEWEST_RUNS: Shared(("case_days", "runs"), differential.newest_runs),
 }
-"""What marts need again and again, none of it made of another: made once by a build."""
+"""Tables that several marts need, each made from rollups and dimensions only: computed once by a build."""

@@ -3,8 +3,8 @@
 Knows: the last verdict under each pair of versions. Must not know: changes within one pair; that is flakiness.
 
 Two neighbours are compared at a time: the next version of the target under the same suite, and the next version of
-the suite on the same target. Where a pair has neither neighbour, because both were changed at once, it is compared with
-the pair that was seen before it, and the row says ``both``: no one can know whose change it was.
+the suite on the same target. If a pair has neither neighbour, because both changed at once, it is compared with the
+previous pair, and the row says ``both``, because the cause cannot be determined.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ TARGET, SUITE, BOTH = "target-version", "suite-version", "both"
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``direction``: regressed from green, fixed to green, else changed. ``flaky``: a side had other verdicts, too."""
+    """``direction``: regressed from green, fixed to green, otherwise changed.
+
+    ``flaky``: a side also had other verdicts.
+    """
     pairs = histories(inputs, as_of).select(
         *_CASE, *_CARRIED[:-1], "suite", "level", "folder", "first_us",
         (fn.col("all_best") != fn.col("all_worst")).alias("mixed"),
@@ -49,7 +52,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _neighbours() -> Column:
-    """The pairs that each is compared with, and which change that makes; null if there is none."""
+    """The pairs with which each pair is compared, and the kind of change; null if there is none."""
     alone = fn.col("by_target").isNull() & fn.col("by_suite").isNull()
     found = (
         (TARGET, fn.col("by_target")),
@@ -60,12 +63,12 @@ def _neighbours() -> Column:
 
 
 def _before(window: WindowSpec) -> Column:
-    """The pair before this one, as a struct."""
+    """The previous pair, as a struct."""
     return fn.lag(fn.struct(*_CARRIED)).over(window)
 
 
 def _compared(placed: DataFrame) -> DataFrame:
-    """Each pair beside one before it, where the verdicts differ."""
+    """Each pair next to a previous one with a different verdict."""
     old = fn.col("old")
     rows = placed.where(old.isNotNull() & (old["worst"] != fn.col("worst"))).select(
         *_CASE, "suite", "level", "folder", "worst", "change",

@@ -1,4 +1,5 @@
-"""Mart: what each target and version came to on each requirement: the worst verdict of its cases, with the evidence.
+"""Mart: the result of each target and version for each requirement: the worst verdict of its cases, with the
+evidence.
 
 Knows: the ledger, cases, latest verdicts. Must not know: how verdicts change over time.
 """
@@ -27,10 +28,10 @@ _WHO = ("target", "target_version", "dialect")
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``status``: judged; not-run where it has cases, but none ran; open without a case; excluded with a reason."""
+    """``status``: judged; not-run if it has cases, but none ran; open without a case; excluded with a reason."""
     seen = histories(inputs, as_of)
     worst = _worst(inputs, newest(seen, LatestVerdict.GRAIN))
-    # What is joined has no more rows than the mart has.
+    # The joined tables have no more rows than the mart.
     rows = (
         _targets_times_requirements(inputs, seen)
         .join(fn.broadcast(worst), [*_WHO, "requirement_key"], "left")
@@ -57,12 +58,12 @@ def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
 
 
 def _linked(inputs: Inputs) -> DataFrame:
-    """How many cases speak about a requirement."""
+    """The number of cases that cover a requirement."""
     return inputs["case_requirements"].groupBy("requirement_key").agg(fn.count(fn.lit(1)).alias("cases"))
 
 
 def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
-    """Of each target and requirement the worst verdict, and the first case by name that came to it."""
+    """For each target and requirement the worst verdict, and the first case by name with it."""
     links = inputs["case_requirements"].select("case_key", "requirement_key")
     same = Window.partitionBy(*_WHO, "requirement_key")
     rows = latest.join(fn.broadcast(links), "case_key").select(

@@ -1,6 +1,6 @@
-"""Mart: how each run went, by suite and level: what a trend over runs is drawn from.
+"""Mart: the score of each run by suite and level, the source of trends.
 
-Knows: runs of cases. Must not know: which of them is the last.
+Knows: runs of cases. Must not know: which run is the last.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, cas
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``green`` of ``counted`` is the score; excluded cases and ones that do not apply do not count, blocked ones do.
+    """``green`` of ``counted`` is the score; excluded and inapplicable cases do not count, blocked ones do.
 
-    A case counts as its worst attempt.
+    A case counts with its worst attempt.
     """
     rows = with_names(case_runs(inputs, as_of), inputs).withColumns(
         {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}

@@ -27,13 +27,13 @@ from amqpspec.reports.pipeline.tables.mart import (
 def latest(inputs: Inputs, as_of: date) -> DataFrame:
     """The last run of each target, version, dialect and case; ``runs`` counts all of them."""
     rows = histories(inputs, as_of)
-    # A window, not a group: each row is needed whole to choose the last one, and histories are few.
+    # A window, not a group: the complete row of the last run is needed, and histories are few.
     counted = rows.withColumn("runs", fn.sum("runs").over(Window.partitionBy(*LatestVerdict.GRAIN)))
     return with_newest(newest(counted, LatestVerdict.GRAIN), rows)
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``newest`` says that it is the version that the target was last seen with; a verdict is the worst attempt's."""
+    """``newest`` means that the target was last seen in this version; a verdict is that of the worst attempt."""
     return latest(inputs, as_of).select(
         "*",
         verdict_word("worst").alias("verdict"),
