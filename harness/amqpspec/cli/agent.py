@@ -1,6 +1,6 @@
 """``amqpspec agent``: the reference agent, as ``amqpspec client`` starts it without --command.
 
-Knows: the environment, or the lines of input, that tell a scenario. Must not know: any dialect.
+Knows: the environment, or the input lines, that specify a scenario. Must not know: any dialect.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from amqpspec.spec.dialects import part_of
 def agent(dialect: str, faults: tuple[str, ...], batch: bool) -> None:
     """Run the scenario that AMQPSPEC_URL, AMQPSPEC_SCENARIO and AMQPSPEC_CONTEXT describe.
 
-    Exit codes: 0 done, 1 the server broke the specification or ended the connection, 89 unknown scenario.
+    Exit codes: 0 done, 1 the server violated the specification or ended the connection, 89 unknown scenario.
     """
     from amqpspec.target.url import UrlError
 
@@ -56,7 +56,7 @@ def _orders_of_input() -> Iterator[Mapping[str, Any]]:
 def _carry_out(
     dialect: str, task: Mapping[str, Any], faults: Collection[str], number: Mapping[str, Any] | None = None
 ) -> int:
-    """Carry out a task; the exit code. Raises KeyError, UrlError for what is no task."""
+    """Carry out a task; returns the exit code. Raises KeyError and UrlError for an invalid task."""
     from amqpspec.net.stream import Endpoint
     from amqpspec.peer.context import Login
     from amqpspec.run.clients.scenario import Agent, Order, ScenarioError, UnknownScenario

@@ -1,4 +1,4 @@
-"""``brokers`` and ``reference``: real brokers that CI uses, and the embedded one on a port of its own.
+"""``brokers`` and ``reference``: known real brokers, and the embedded one on a separate port.
 
 Knows: provisioning and serving. Must not know: cases, verdicts. A broker that was not started here is never touched.
 """
@@ -51,7 +51,7 @@ def list_brokers(as_json: bool) -> None:
 
 
 def _others() -> list[str]:
-    """Releases beside the usual ones that are installed here."""
+    """Installed releases other than the usual ones."""
     from amqpspec.target.known import INSTALLED, is_known
 
     names = (path.parent.name for part in INSTALLED for path in STATE_DIR.glob(f"*@*/{part}"))
@@ -59,7 +59,7 @@ def _others() -> list[str]:
 
 
 def _known(name: str, release: str | None = None, memory_limit_mib: int | None = None) -> KnownBroker:
-    """The broker of that name; an unknown one is a mistake of the user."""
+    """The broker with that name; an unknown name is a usage error."""
     from amqpspec.target.known import KNOWN, is_known, known_broker
 
     full = f"{name}@{release}" if release else name
@@ -206,7 +206,7 @@ def reference(
 
 
 def begin(broker: ReferenceBroker) -> None:
-    """Start a broker at the place that the user chose; one that is not available is a mistake of the user."""
+    """Start a broker at the address that the user chose; an address that is not available is a usage error."""
     try:
         broker.start()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``list``, ``explain`` and ``coverage``: what the suite holds, without a target.
+"""``list``, ``explain`` and ``coverage``: the contents of the suite, without a target.
 
 Knows: suites and ledgers. Must not know: targets, runs.
 """

@@ -1,6 +1,6 @@
-"""``certificate``: issue one for a run, check it against the evidence, run every verdict again.
+"""``certificate``: issue one for a run, check it against the evidence, derive every verdict again.
 
-Knows: run folders, exit codes. Must not know: what a certificate holds.
+Knows: run folders, exit codes. Must not know: the contents of a certificate.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _NAME = "certificate.json"
 
 
 class _Certificate(click.Group):
-    """A group in which issuing needs no name: ``certificate RUN`` is ``certificate issue RUN``."""
+    """A group with ``issue`` as the default command: ``certificate RUN`` is ``certificate issue RUN``."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Put the name in where it is left out."""
+        """Insert the command name if it is missing."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["issue", *args]
         return super().parse_args(context, args)
@@ -111,7 +111,7 @@ def verify(
 def _conclusion(
     document: Mapping[str, Any], derived: Sequence[Derivation], found: Sequence[str], *, replay: bool
 ) -> str:
-    """How much was looked at, who signed, and the result."""
+    """The number of checked items, the signer, and the result."""
     from amqpspec.reports.certificate.signature import fingerprint
 
     follow, rest = sum(one.follows for one in derived), sum(one.underivable for one in derived)
@@ -127,7 +127,7 @@ def _conclusion(
 def _again(
     document: Mapping[str, Any], url: str | None, name: str | None, targets_file: Path | None
 ) -> Iterator[str]:
-    """The verdicts of a new run of the same cases that differ from the certificate's."""
+    """Verdicts of a new run of the same cases that differ from those of the certificate."""
     from dataclasses import replace
 
     from amqpspec.cli.certify import RunRequest, certify

@@ -1,6 +1,6 @@
-"""A run from order to reports: plan, engine, journal, baseline, exit code; every path ends in complete reports.
+"""A run from request to reports: plan, engine, journal, baseline, exit code; every path ends with complete reports.
 
-Knows: the steps and their order. Must not know: how a step works, nor the command line's syntax.
+Knows: the steps and their order. Must not know: how a step works, the syntax of the command line.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _UNRUN = "the run was stopped before this case"
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user asked for."""
+    """The request of the user."""
 
     target: Target
     patterns: Sequence[str] = ()
@@ -76,13 +76,13 @@ class RunRequest:
     evidence: str = "sample"
     quiet: bool = False
     amiss: str = ""
-    """Why the target is known not to be reached, before anything is tried; empty if it is not."""
+    """Why the target is known to be unreachable before a connection is tried; empty if it is not."""
     note: str = ""
-    """What turned out while the run continued; is in its reports."""
+    """Remarks from the time of the run; they are added to its reports."""
 
 
 def certify(request: RunRequest) -> dict[str, Any]:
-    """Run and report; returns the results document. Raises what ``one_line_errors`` knows."""
+    """Run and report; returns the results document. Raises the errors that ``one_line_errors`` handles."""
     baseline = _baseline(request)
     suite, patterns = with_files(load_suite(request.target.dialect), request.patterns, request.target.dialect)
     cases = _sharded(select(suite, patterns), request)
@@ -133,7 +133,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
 def _broken_off(
     request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None
 ) -> Iterator[None]:
-    """An unforeseen error ends the run as a stop would: its reports are written, marked partial."""
+    """An unexpected error ends the run like a stop: its reports are written and marked partial."""
     try:
         yield
     except Exception:
@@ -143,7 +143,7 @@ def _broken_off(
 
 
 def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
-    """Run what is left of a plan; whether it finished."""
+    """Run the rest of a plan; returns whether it finished."""
     left = _left(plan, request)
     progress = Progress(len(left) * request.repeat, request.quiet)
     room = room_for(request.connections or request.target.connections)
@@ -175,7 +175,7 @@ def finish(
 
 
 def _whole(rows: Sequence[CaseRow], plan: Sequence[Planned], why: str, by: BlockedBy) -> list[CaseRow]:
-    """A row for each case of the plan, in the order of the suite; a case that has none is blocked."""
+    """A row for each case of the plan, in the order of the suite; a case without one is blocked."""
     known = {row.id: row for row in rows}
     for planned in plan:
         if planned.case.id not in known:
@@ -191,7 +191,7 @@ def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
 
 
 def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
-    # Imported here: templates and JUnit take a while to load, which a run that does not begin need not wait for.
+    # Imported here: templates and JUnit take time to load, which a run that does not begin need not spend.
     from amqpspec.cli.conclusion import conclude
     from amqpspec.reports.ctrf import write_ctrf
     from amqpspec.reports.html.page import Evidence
@@ -236,7 +236,7 @@ def _captures(folder: Path, rows: Sequence[CaseRow]) -> None:
 def _not_reached(
     request: RunRequest, row: RunRow, folder: Path, cases: Sequence[Case], why: str
 ) -> dict[str, Any]:
-    """The target was not reached: the reports show every case blocked, the journal leaves them to a resumed run."""
+    """The target was not reached: the reports show every case as blocked, and a resumed run runs them all."""
     row = replace(row, note=why)
     with Journal(folder) as journal:
         journal.run(row)
@@ -249,7 +249,7 @@ def _not_reached(
 
 
 def _sharded(cases: list[Case], request: RunRequest) -> list[Case]:
-    """The cases of the shard that was requested; all of them if none was."""
+    """The cases of the requested shard, or all cases."""
     if request.shard is None:
         return cases
     taken_ms: dict[str, float] = {}
@@ -266,7 +266,7 @@ def _baseline(request: RunRequest) -> Baseline | None:
 
 
 def _left(plan: Sequence[Planned], request: RunRequest) -> list[Planned]:
-    """What a resumed run has still to do: cases without all their attempts, and those that a dead target kept away."""
+    """The remaining cases of a resumed run: those with missing attempts, and those blocked by a dead target."""
     if request.resume is None:
         return list(plan)
     done = {row.id for row in read_cases(request.resume) if _is_done(row, request.repeat)}
@@ -323,7 +323,9 @@ def _announced(row: TargetRow, identity: Identity) -> TargetRow:
 
 @contextmanager
 def stopping(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT end the run in order: what has a verdict keeps it, the reports are marked partial."""
+    """SIGTERM and SIGINT end the run in order: finished cases keep their verdicts, and the reports are marked
+    partial.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -338,7 +340,7 @@ def stopping(stop: threading.Event) -> Iterator[None]:
 
 
 def _point_latest(folder: Path) -> None:
-    """``latest`` beside the run's folder points to it, where links can be made."""
+    """Point ``latest`` next to the run's folder to it, if the system supports links."""
     if folder.parent.name != "out":
         return
     link = folder.parent / "latest"

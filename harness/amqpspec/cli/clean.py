@@ -1,4 +1,4 @@
-"""``clean``: what killed runs have left on a target is deleted.
+"""``clean``: deletes leftovers of killed runs on a target.
 
 Knows: the verb. Must not know: what is deleted, or how.
 """

@@ -126,7 +126,7 @@ def _certify(
 
 
 def forgiven(times: Mapping[str, int]) -> str:
-    """What a lenient server tolerated, in one line; empty if that was nothing."""
+    """The deviations that a lenient server tolerated, in one line; empty if there were none."""
     from amqpspec.reference.leniency import FORGIVEN
 
     said = ", ".join(f"{name} ({FORGIVEN[name]}) on {times[name]} connections" for name in sorted(times))

@@ -1,6 +1,6 @@
-"""What several verbs share: finding the target, one-line errors with their exit codes.
+"""Common parts of verbs: finding the target, one-line errors with their exit codes.
 
-Knows: targets.yaml's place, exit codes. Must not know: what verbs do.
+Knows: the location of targets.yaml, exit codes. Must not know: what verbs do.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EVIDENCE = click.option(
 
 
 def one_of(known: Callable[[], Sequence[str]] = runnable_dialects) -> dict[str, Any]:
-    """What makes an option take dialects: those that are known when it is read, not when a verb was imported."""
+    """The choice of dialects for an option; they are read when the option is used, not when a verb is imported."""
 
     def check(context: click.Context, option: click.Parameter, given: Any) -> Any:
         for value in given if isinstance(given, tuple) else (given,):
@@ -64,7 +64,7 @@ LENIENT = click.option(
 
 
 def judged_dialect(given: str) -> str:
-    """The dialect under which clients of a dialect are judged; ends with one line if there is none."""
+    """The dialect of clients for a dialect; ends with one line if there is none."""
     try:
         return client_dialect(given)
     except UnknownDialectError:
@@ -72,7 +72,7 @@ def judged_dialect(given: str) -> str:
 
 
 def seconds_of(option: str, text: str) -> float:
-    """An option's ``90``, ``90s``, ``10m`` or ``8h`` in seconds; ends with one line if it is none of them."""
+    """The seconds of an option like ``90``, ``90s``, ``10m`` or ``8h``; ends with one line for any other text."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
         stop(Exit.USAGE, f"{option}: expected a duration like 90s, 10m or 8h, actual {text!r}")
@@ -80,7 +80,7 @@ def seconds_of(option: str, text: str) -> float:
 
 
 def command_words(option: str, command: str) -> Sequence[str]:
-    """The words of a command line that an option gives; ends with one line if it is none."""
+    """The words of a command line in an option; ends with one line if it is not valid."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -109,14 +109,14 @@ def one_line_errors() -> Iterator[None]:
 
 
 def _text(error: Exception) -> str:
-    """An error of the system without its number, the file first; any other in its own words."""
+    """A system error without its number, with the file first; any other error in its own words."""
     if isinstance(error, OSError) and type(error).__module__ == "builtins" and error.strerror:
         return ": ".join(str(part) for part in (error.filename2 or error.filename, error.strerror) if part)
     return str(error)
 
 
 def _code_of(error: Exception) -> Exit | None:
-    """The exit code of an error by its class; looked up by name so that quick verbs import nothing for it."""
+    """The exit code of an error by its class; looked up by name, so that quick verbs import nothing for it."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return next((code for name, code in _CODES.items() if name in names), None)
 
@@ -149,5 +149,5 @@ _CODES = {
 
 
 def interactive() -> bool:
-    """Whether progress may be drawn: on a terminal that can move its cursor."""
+    """Whether to draw progress: only on a terminal that can move its cursor."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""What a run shows when it is over: a line for each cause of deviations, then the numbers that all reports share.
+"""The output at the end of a run: a line for each cause of deviations, then the numbers that all reports share.
 
 Knows: terminals. Must not know: how rows are made, how anything is counted.
 """
@@ -27,7 +27,7 @@ _COLOURS = {
 
 
 def conclude(run: LoadedRun, quiet: bool) -> None:
-    """A line for each cause, then the counts that add up and where the reports are."""
+    """A line for each cause, then the counts and the paths of the reports."""
     if not quiet and run.exit_code != Exit.TARGET:
         for line in _lines(run):
             click.echo(line)
@@ -51,7 +51,7 @@ def total_line(run: LoadedRun) -> str:
 
 
 def _lines(run: LoadedRun) -> Iterator[str]:
-    """A line for each cause of what is not known."""
+    """A line for each cause of deviations that are not known."""
     found = Deviations.of_run(run)
     for cause in causes((*found.unexpected, *found.undecided, *found.nonstrict)):
         yield _line(cause)

@@ -1,6 +1,6 @@
-"""``fuzz``: campaigns, the cells of the fuzzer, single inputs by id, findings again, the self-test.
+"""``fuzz``: campaigns, the cells of the fuzzer, single inputs by id, replay of findings, the self-test.
 
-Knows: the catalogue of cells, which verb has which module. Must not know: how inputs are made or sent.
+Knows: the catalogue of cells, which module has which verb. Must not know: how inputs are made or sent.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
 _MODES = ("differential", "sequences")
-"""Verbs that can also be written as options: ``fuzz --differential A B``."""
+"""Verbs that can also be given as options: ``fuzz --differential A B``."""
 _OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
 
 class _Fuzz(click.Group):
-    """A group in which a campaign needs no name: ``fuzz URL`` is ``fuzz campaign URL``."""
+    """A group with ``campaign`` as the default command: ``fuzz URL`` is ``fuzz campaign URL``."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Put the name in where it is left out."""
+        """Insert the command name if it is missing."""
         if args and args[0] not in self.list_commands(context) and not _OF_THE_GROUP & set(args):
             of_clients = any(arg == "--client" or arg.startswith("--client=") for arg in args)
             mode = next((mode for mode in _MODES if f"--{mode}" in args), "")
@@ -54,7 +54,7 @@ class _Fuzz(click.Group):
         ]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Import what needs more than the catalogue when it is called."""
+        """Import a verb that needs more than the catalogue when it is called."""
         if name in (_CAMPAIGN, "replay"):
             from amqpspec.cli import fuzz_campaign
 
@@ -178,7 +178,7 @@ def _list_cells(chosen: tuple[str, ...], as_json: bool) -> None:
 @click.argument("name", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(name: str, as_json: bool) -> None:
-    """Show the octets of one input in hex, its frames in words, the way to its state, and what is expected."""
+    """Show the octets of one input in hex, its decoded frames, the steps to its state, and the expected reaction."""
     with one_line_errors():
         found = resolve(InputId.parse(name))
     if as_json:

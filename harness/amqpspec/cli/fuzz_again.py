@@ -1,6 +1,6 @@
-"""``fuzz replay ID`` and ``fuzz replay OCTETS``: one look at one input, in words.
+"""``fuzz replay ID`` and ``fuzz replay OCTETS``: prints the result of one input.
 
-Knows: what a look holds. Must not know: how it is taken.
+Knows: the contents of a result. Must not know: how the input is sent.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""``fuzz URL``, ``fuzz replay``, ``fuzz --selftest``: from a target to a campaign, a finding, a proof of the oracles.
+"""``fuzz URL``, ``fuzz replay``, ``fuzz --selftest``: from a target to a campaign, a replay, or a test of the
+oracles.
 
-Knows: how target, baseline, campaign and summary fit together. Must not know: how any of them works.
+Knows: how target, baseline, campaign and summary are combined. Must not know: how any of them works.
 """
 
 from __future__ import annotations
@@ -239,7 +240,7 @@ def _replay_one(
 
 @contextmanager
 def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterator[Subject]:
-    """The target of a finding; a broker with a planted defect is started for it."""
+    """The target of a finding; if the finding needs it, a broker with a planted defect is started."""
     if url is None and name is not None and name.startswith(SEEDED):
         with (
             tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch,
@@ -251,11 +252,11 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
         yield subject_of(running, options)
 
 
-# --- what is said
+# --- output
 
 
 def _conclusion(summary: dict[str, Any], *, lost: bool, least: int) -> tuple[Exit, str]:
-    """The exit code, and in one line why nothing can be said of the target, if that is so."""
+    """The exit code and, if no statement about the target is possible, the reason in one line."""
     if summary["findings"]:
         return Exit.DEVIATIONS, ""
     if lost:
@@ -288,7 +289,7 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> N
     click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'campaign.html'}")
 
 
-# --- small print
+# --- helpers
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -299,6 +300,6 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _check_place(order: CampaignOrder) -> None:
-    """A folder that holds a campaign is not written over."""
+    """Do not overwrite a folder that contains a campaign."""
     if not order.resume and (order.out / "journal.jsonl").exists():
         raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume continues it")

@@ -128,7 +128,7 @@ def _campaign(
 
 
 def _calibrated(ring: Ring, options: dict[str, Any]) -> float:
-    """How much processor time an input may take: beyond twice what the scenarios take on a correct server."""
+    """The CPU time that an input may take in addition to twice that of the scenarios on a correct server."""
     taken_s = 0.0
     for scenario in dict.fromkeys(place.scenario for place in server_places(options["dialect"]).values()):
         ran = ring.scenario(scenario)

@@ -1,6 +1,6 @@
-"""``fuzz --differential TARGET TARGET…``: the same inputs for several targets, and where their reactions differ.
+"""``fuzz --differential TARGET TARGET…``: sends the same inputs to several targets and reports different reactions.
 
-Knows: how targets, comparison and report fit together. Must not know: how any of them works.
+Knows: how targets, comparison and report are combined. Must not know: how any of them works.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _targets(names: Sequence[str], options: dict[str, Any]) -> list[Target]:
 def _subjects(
     targets: Sequence[Target], options: dict[str, Any], stack: ExitStack
 ) -> tuple[list[Subject], dict[str, str]]:
-    """The targets, running, each with what its baseline declares; and what there is to say about them."""
+    """The running targets, each with the deviations that its baseline declares; and remarks about them."""
     subjects, notes = [], {}
     for target in targets:
         running = stack.enter_context(live(target, state_dir=STATE_DIR))

@@ -1,4 +1,4 @@
-"""``fuzz export-boofuzz``, ``--engine boofuzz``, ``--seeds FILE``: the fuzzer beside other people's tools.
+"""``fuzz export-boofuzz``, ``--engine boofuzz``, ``--seeds FILE``: the fuzzer together with other tools.
 
 Knows: URLs, options, exit codes. Must not know: how scripts are made, how sessions run, how captures are read.
 """
@@ -68,7 +68,7 @@ def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
 
 
 def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
-    """Run boofuzz' session in place of a campaign; raises ConfigError for what only a campaign can do."""
+    """Run boofuzz's session in place of a campaign; raises ConfigError for options that only a campaign supports."""
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzOrder, BoofuzzRun
 
     campaigns_only = ("resume", "cells", "families_only", "seeds", "coverage")
@@ -82,7 +82,7 @@ def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
 
 
 def seeds_of(dialect: str, options: dict[str, Any]) -> Seeds:
-    """The corpus of a campaign: from a capture, from the folder of a resumed campaign, or none."""
+    """The corpus of a campaign: from a capture, from the folder of a resumed campaign, or empty."""
     from amqpspec.fuzz.interop.seeds import Seeds, read_corpus, read_seeds
 
     if options["seeds"] is None:
@@ -95,7 +95,7 @@ def seeds_of(dialect: str, options: dict[str, Any]) -> Seeds:
 
 
 def keep_seeds(order: CampaignOrder, seeds: Seeds, options: dict[str, Any]) -> None:
-    """Write the corpus into the campaign's folder, where a resumed campaign and a replay find it."""
+    """Write the corpus to the campaign's folder, for resumed campaigns and replays."""
     from amqpspec.fuzz.interop.seeds import write_corpus
 
     if options["seeds"] is not None:
@@ -103,7 +103,7 @@ def keep_seeds(order: CampaignOrder, seeds: Seeds, options: dict[str, Any]) -> N
 
 
 def coverage_of(options: dict[str, Any]) -> Coverage | None:
-    """The channel that says what code has run; raises CoverageError, OutOfScope."""
+    """The source of code coverage; raises CoverageError, OutOfScope."""
     from amqpspec.fuzz.coverage.named import channel_named, host_of
     from amqpspec.fuzz.executor.subject import check_scope
 

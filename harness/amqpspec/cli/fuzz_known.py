@@ -1,6 +1,7 @@
-"""What is known about a target before a campaign begins: which deviations of its baseline count, what it has to answer.
+"""The facts about a target before a campaign begins: which deviations of its baseline count, and which answers it
+owes.
 
-Knows: baselines, what a target announces, which states lie after a link. Must not know: how a campaign is led.
+Knows: baselines, announcements of targets, which states need a link. Must not know: how a campaign works.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from amqpspec.run.case import load_suite
 
 
 def attaches(dialect: str, patterns: Sequence[str], *, random: bool) -> bool:
-    """Whether a campaign over these cells goes into a state behind a link; random inputs may."""
+    """Whether a campaign over these cells uses a state that needs a link; random inputs may."""
     answer = executor_part(dialect).attached_by
     known = states(dialect).items()
     links = {name for name, state in known if any(answer in step.wait_for for step in state.steps)}
@@ -27,7 +28,8 @@ def attaches(dialect: str, patterns: Sequence[str], *, random: bool) -> bool:
 
 
 def with_known(subject: Subject, path: Path | None) -> tuple[Subject, str]:
-    """With what a baseline knows of the version that the target announces; of others it knows nothing, which is said.
+    """Add the baseline's deviations for the version that the target announces; if the version is not covered, a note
+    says so.
 
     Raises BaselineError.
     """
@@ -40,7 +42,7 @@ def with_known(subject: Subject, path: Path | None) -> tuple[Subject, str]:
 
 
 def _requirements(baseline: Baseline) -> frozenset[str]:
-    """Those of cases that deviate; the cases are those of the dialect's suite."""
+    """The requirements of deviating cases; the cases are those of the dialect's suite."""
     suite = load_suite(baseline.dialect)
     cases = [suite[entry.case] for entry in baseline.entries if entry.case in suite]
     return frozenset(row for case in cases for row in case.covers)

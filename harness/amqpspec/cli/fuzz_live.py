@@ -1,7 +1,6 @@
-"""What a campaign tells while it runs: a live view on a terminal, plain lines elsewhere, JSON lines for a nightly job.
+"""The progress of a running campaign: a live view on a terminal, plain lines elsewhere, or JSON lines.
 
-Knows: rich, standard error, what a campaign shows of itself. Must not know: how campaigns run, what is written when
-they end.
+Knows: rich, standard error, which facts are shown. Must not know: how campaigns run, what is written when they end.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _DONE = ("covered", "not reachable", "stopped")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A campaign between two batches; ``families`` holds (done, planned) cells of each family."""
+    """A campaign between two batches; ``families`` has (done, planned) cells of each family."""
 
     target: str
     dialect: str
@@ -50,7 +49,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, progress: Progress) -> Snapshot:
-        """A snapshot of a campaign; it never changes."""
+        """An immutable snapshot of a campaign."""
         tally, cells = progress.tally, progress.cells
         done = {key for key, (how, _) in tally.cells.items() if how in _DONE}
         covered = {key for key, (how, _) in tally.cells.items() if how == "covered"}
@@ -67,12 +66,12 @@ class Snapshot:
 
     @property
     def cells(self) -> tuple[int, int]:
-        """How many cells are done, of how many."""
+        """The numbers of finished and of planned cells."""
         return sum(done for done, _ in self.families.values()), sum(all for _, all in self.families.values())
 
     @property
     def rate_per_s(self) -> float:
-        """Inputs a second since the campaign began."""
+        """Inputs per second since the campaign began."""
         return self.inputs / self.seconds_s if self.seconds_s else 0.0
 
     def line(self) -> str:
@@ -95,13 +94,13 @@ class Snapshot:
 
 
 class View:
-    """A view that shows nothing, the base of those below. ``notify`` is called after each batch, ``end`` once."""
+    """A view that shows nothing, the base of the others. ``notify`` is called after each batch, ``end`` once."""
 
     def notify(self, progress: Progress) -> None:
-        """A batch is over."""
+        """A batch has ended."""
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """The campaign is over."""
+        """The campaign has ended."""
 
     def __enter__(self) -> Self:
         return self
@@ -113,14 +112,14 @@ class View:
 
 
 class _News(View):
-    """Shows findings as they arrive, and the progress every ``every_s``."""
+    """Shows each finding, and the progress every ``every_s``."""
 
     def __init__(self, every_s: float, clock: Callable[[], float] = monotonic_s) -> None:
         self._every_s, self._clock = every_s, clock
         self._last_s, self._known = clock(), 0
 
     def notify(self, progress: Progress) -> None:
-        """A batch is over."""
+        """A batch has ended."""
         for finding in progress.findings[self._known :]:
             self.found(finding)
         self._known = len(progress.findings)
@@ -133,7 +132,7 @@ class _News(View):
         raise NotImplementedError
 
     def stands(self, now: Snapshot) -> None:
-        """So far it is."""
+        """Show the progress."""
         raise NotImplementedError
 
 
@@ -148,12 +147,12 @@ class PlainView(_News):
         click.echo(f"found: {in_words(finding)}", err=True)
 
     def stands(self, now: Snapshot) -> None:
-        """So far it is."""
+        """Show the progress."""
         click.echo(f"{duration(now.seconds_s)}: {now.line()}", err=True)
 
 
 class LinesView(_News):
-    """One JSON object a line: ``progress``, ``finding``, ``end``."""
+    """One JSON object per line: ``progress``, ``finding``, ``end``."""
 
     def __init__(self, clock: Callable[[], float] = monotonic_s) -> None:
         super().__init__(LINES_EVERY_S, clock)
@@ -175,11 +174,11 @@ class LinesView(_News):
         self._say({"kind": "finding", "folder": f"findings/{finding.name}", **{n: said[n] for n in names}})
 
     def stands(self, now: Snapshot) -> None:
-        """So far it is."""
+        """Show the progress."""
         self._say(now.to_json())
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """The campaign is over."""
+        """The campaign has ended."""
         names = ("ended", "exit_code", "inputs", "seconds", "covered", "not_reachable", "stopped", "open")
         said = {name: summary[name] for name in names}
         self._say({"kind": "end", **said, "findings": len(summary["findings"])})
@@ -189,7 +188,7 @@ class LinesView(_News):
 
 
 class LiveView(View):
-    """A table that is drawn over itself, also while a finding is blamed and no batch ends."""
+    """A table that is redrawn in place, also while a finding is blamed and no batch ends."""
 
     def __init__(
         self, budget_s: float, console: Console | None = None, clock: Callable[[], float] = monotonic_s
@@ -209,12 +208,12 @@ class LiveView(View):
         )
 
     def notify(self, progress: Progress) -> None:
-        """A batch is over."""
+        """A batch has ended."""
         now, before = Snapshot.of(progress), self._now
         self._first = self._first or now
         if before is not None and now.seconds_s > before.seconds_s:
             self._rate_per_s = (now.inputs - before.inputs) / (now.seconds_s - before.seconds_s)
-        # One name is set once: the thread that draws sees the one or the other.
+        # One assignment: the thread that draws sees either the old or the new snapshot.
         self._now = now
 
     def __enter__(self) -> Self:
@@ -228,7 +227,7 @@ class LiveView(View):
         self._live.stop()
 
     def render(self) -> RenderableType:
-        """The view as it is to be drawn now."""
+        """The current view."""
         from rich.console import Group
         from rich.text import Text
 
@@ -270,7 +269,7 @@ class LiveView(View):
         return table
 
     def _eta(self, now: Snapshot) -> str:
-        """How long the families take at the pace of this part of the campaign."""
+        """The estimated time for the remaining families at the current rate."""
         done, planned = now.cells
         if self._first is None or done >= planned:
             return " · families done" if done >= planned else ""
@@ -281,14 +280,14 @@ class LiveView(View):
 
 
 def in_words(finding: Finding) -> str:
-    """A finding in one line, safe to show: parts of it may come from the target."""
+    """A finding in one line, safe to show, because parts of it may come from the target."""
     seen = finding.suspicion
     where = str(finding.item.id) if finding.item is not None else f"a batch of {len(finding.batch)}"
     return one_line(f"{seen.oracle} ({finding.status}): {seen.top} [{where}]", 240)
 
 
 def view_of(budget_s: float, quiet: bool, json_lines: bool) -> View:
-    """The view that fits what was requested and where it goes."""
+    """The view for the requested options and the output."""
     if json_lines:
         return LinesView()
     if quiet:

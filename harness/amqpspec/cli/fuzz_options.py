@@ -39,10 +39,10 @@ SCOPE = click.option(
 
 
 def budget(of: str) -> Callable[[_Verb], _Verb]:
-    """``--budget``; ``of`` says what lasts that long."""
+    """``--budget``; ``of`` names what has this duration."""
     return click.option("--budget", default="10m", show_default=True, help=f"{of}: 90, 90s, 10m, 8h.")
 
 
 def seed(of: str = "Seed for random mutation.") -> Callable[[_Verb], _Verb]:
-    """``--seed``; ``of`` says what it decides."""
+    """``--seed``; ``of`` names what it determines."""
     return click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help=of)

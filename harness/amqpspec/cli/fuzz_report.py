@@ -1,6 +1,6 @@
 """``fuzz report DIR``: generates the reports of a campaign again, also of one that was killed.
 
-Knows: how a campaign's summary and its renderers fit together. Must not know: how either works.
+Knows: how a campaign's summary and its renderers are combined. Must not know: how either works.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def report(folder: Path) -> None:
 
 
 def write_reports(folder: Path, summary: dict[str, object]) -> list[Path]:
-    """Every report of a campaign; returns the files."""
+    """Write all reports of a campaign; returns the files."""
     from amqpspec.fuzz.campaign.report import write_summary
     from amqpspec.reports.campaign.render import render_campaign
 

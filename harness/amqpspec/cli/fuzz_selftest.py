@@ -1,6 +1,6 @@
-"""``fuzz --selftest``: the oracles proven on planted defects, and how often the right input is blamed.
+"""``fuzz --selftest``: tests the oracles with planted defects, and measures how often the right input is blamed.
 
-Knows: how both are asked for and shown. Must not know: how either is done.
+Knows: options and output. Must not know: how the tests work.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``fuzz --sequences URL``: programs over several connections, and a finding's program again.
+"""``fuzz --sequences URL``: programs over several connections, and the replay of a finding.
 
-Knows: how target, programs and findings fit together. Must not know: how any of them works.
+Knows: how target, programs and findings are combined. Must not know: how any of them works.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from amqpspec.target.live import live
 
 
 def with_programs() -> tuple[str, ...]:
-    """The dialects for which there are programs."""
+    """The dialects that have programs."""
     return tuple(dialect for dialect in fuzzed_dialects() if sequences_part(dialect).verbs)
 
 
@@ -106,7 +106,7 @@ def _tell(finding: SequenceFinding) -> None:
 
 
 def _quiet(finding: SequenceFinding) -> None:
-    """Show nothing before the end."""
+    """Show nothing until the end."""
 
 
 def _say(summary: dict[str, Any], as_json: bool) -> None:
@@ -131,7 +131,7 @@ def _say(summary: dict[str, Any], as_json: bool) -> None:
 def replay_sequence(
     folder: Path, url: str | None, name: str | None, as_json: bool, options: dict[str, Any]
 ) -> NoReturn:
-    """Run a finding's program again; exit code 1 if the same violation comes again."""
+    """Run a finding's program again; exit code 1 if the violation occurs again."""
     from amqpspec.fuzz.sequences.machine import run_program
     from amqpspec.fuzz.sequences.stage import Stage
 

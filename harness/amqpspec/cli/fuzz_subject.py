@@ -1,4 +1,4 @@
-"""From a running target to what the fuzzer needs: its address, its logins, its process, how to restart it.
+"""Derives from a running target what the fuzzer needs: its address, its logins, its process, its restart hook.
 
 Knows: targets, known brokers, mechanisms that a campaign can log in with. Must not know: campaigns, findings.
 """
@@ -21,7 +21,7 @@ from amqpspec.target.live import Live
 
 
 def subject_of(running: Live, options: dict[str, Any]) -> Subject:
-    """A running target as the fuzzer needs it; an embedded reference broker has no process of its own."""
+    """A running target for the fuzzer; an embedded reference broker has no separate process."""
     target = running.target
     _check_mechanism(running)
     queue = target.address.replace("{name}", "amqpspec.fuzz.q")
@@ -43,11 +43,13 @@ def subject_of(running: Live, options: dict[str, Any]) -> Subject:
 
 
 def _replay(running: Live, options: dict[str, Any]) -> tuple[str, ...]:
-    """The options that a replay needs besides the finding: the user's files, a placeholder for a URL with a secret."""
+    """The options that a replay needs besides the finding: the user's files, and a placeholder for a URL with a
+    secret.
+    """
     files = (("--targets", options.get("targets_file")), ("--scope", options.get("scope")))
     named = tuple(word for option, path in files if path for word in (option, str(Path(path).resolve())))
     target = running.target
-    # A URL has no name in targets.yaml to be found by, and its password is not written down.
+    # A target given by URL has no name in targets.yaml, and its password is not written down.
     is_url = target.url is not None and target.name == f"{target.url.host}:{target.url.port}"
     secret = is_url and not target.broker and not _public(running)
     url = running.url.redacted.replace("://", "://USER:PASSWORD@", 1)
@@ -55,14 +57,14 @@ def _replay(running: Live, options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _public(running: Live) -> str:
-    """The URL of a target that has no name in targets.yaml; nothing if it holds a secret."""
+    """The URL of a target without a name in targets.yaml; empty if it contains a secret."""
     if running.target.broker or running.target.url is None or running.secrets:
         return ""
     return running.url.whole
 
 
 def _check_mechanism(running: Live) -> None:
-    """A login by more than one response is not led by a way, which is the same for all connections."""
+    """A login with several responses is not part of a way, because a way is the same for all connections."""
     known = fuzz_driver(running.target.dialect).mechanisms
     if running.login.mechanism not in known:
         raise ConfigError(
@@ -78,7 +80,7 @@ class _Pid:
         self.number = running.pid
 
     def look(self) -> None:
-        """Ask again."""
+        """Look the pid up again."""
         target = self._running.target
         if target.broker and target.broker != "reference":
             found = known_broker(target.broker, STATE_DIR / target.broker).running()

@@ -1,4 +1,4 @@
-"""What verbs of the fuzzer share: the target in the dialect to speak, SIGTERM as an orderly end.
+"""Common parts of the fuzzer's verbs: the target and its dialect, SIGTERM as an orderly end.
 
 Knows: targets, detection, signals. Must not know: what a verb does with a target.
 """
@@ -22,7 +22,7 @@ from amqpspec.target.find import find_target
 
 
 def target_of(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
-    """The target that was named, in the dialect that it is to be spoken to."""
+    """The named target, in the requested dialect."""
     target = find_target(url or name or "", options["targets_file"])
     if options["dialect"]:
         return replace(target, dialect=options["dialect"])
@@ -39,7 +39,7 @@ def target_of(url: str | None, name: str | None, options: dict[str, Any]) -> Tar
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """TERM ends like an interrupt from the keyboard: what was found is written down."""
+    """SIGTERM ends a campaign like an interrupt from the keyboard: findings are written."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

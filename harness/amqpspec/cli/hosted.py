@@ -1,6 +1,6 @@
 """Output for a hosted CI in addition to the terminal: annotations and the summary of the step.
 
-Knows: the environment variables by which a host shows itself. Must not know: how a run is made.
+Knows: the environment variables that identify a host. Must not know: how a run works.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import click
 
 
 def tell_host(folder: Path, environment: Mapping[str, str] = os.environ) -> None:
-    """Annotate a finished run on GitHub Actions; elsewhere nothing is said.
+    """Annotate a finished run on GitHub Actions; elsewhere, print nothing.
 
-    Annotations go to standard error, which GitHub reads as it reads standard output: ``--json`` stays whole.
+    Annotations go to standard error, which GitHub also reads, so that the output of ``--json`` stays valid.
     """
     if environment.get("GITHUB_ACTIONS") != "true":
         return

@@ -1,6 +1,6 @@
-"""The command line: verbs, loaded when they are called so that ``--help`` and ``list`` stay quick.
+"""The command line: verbs, imported when they are called, so that ``--help`` and ``list`` stay quick.
 
-Knows: which module has which verb, and that a user's error is one line. Must not know: what the verbs do.
+Knows: which module has which verb, and that errors of users are one line. Must not know: what the verbs do.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _VERBS = {
     "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip
 _EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline", "site": "pipeline"}
-"""The extra that brings what a verb needs beyond what a run needs."""
+"""The extra that a verb needs."""
 _OPTIONAL = {"pyarrow", "pyspark"}
 
 
 class _Verbs(click.Group):
-    """A group whose commands are imported when they are needed; help texts are kept here."""
+    """A group whose commands are imported when needed; their help texts are here."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
@@ -64,7 +64,7 @@ class _Verbs(click.Group):
         return command
 
     def invoke(self, context: click.Context) -> Any:
-        """Run a verb; report which extra the user has to install."""
+        """Run a verb; report the extra that the user has to install."""
         try:
             return super().invoke(context)
         except ModuleNotFoundError as error:
@@ -77,7 +77,7 @@ class _Verbs(click.Group):
             raise click.exceptions.Exit(2) from error
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The verbs with their one-liners, without importing them."""
+        """The verbs with their short help, without importing them."""
         with formatter.section("Verbs"):
             formatter.write_dl([(name, text) for name, (_, _, text) in _VERBS.items()])
 
@@ -93,7 +93,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The console script."""
+    """The entry point of the console script."""
     try:
         code = cli.main(prog_name="amqpspec", standalone_mode=False, **_colour(os.environ))
     except click.Abort as end:
@@ -104,7 +104,7 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of the output has gone; discard what Python flushes at its end.
+        # The reader of the output has closed it; discard what Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(4)
     except Exception as error:
@@ -114,13 +114,13 @@ def main() -> None:
 
 
 def _colour(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What tells click to leave colours out, if someone wants none or the terminal knows none."""
+    """The argument for click that disables colours, if the user or the terminal requires it."""
     plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return {"color": False} if plain else {}
 
 
 def _unforeseen(error: Exception) -> str:
-    """One line on what no one foresaw, and the file with the rest of it."""
+    """One line for an unexpected error, and a file with its details."""
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     try:
         with tempfile.NamedTemporaryFile(

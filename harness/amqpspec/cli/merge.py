@@ -1,4 +1,4 @@
-"""``merge``: the shards of a run become one run, as if one machine had done it all.
+"""``merge``: combines the shards of a run into one run, as if one machine had run all cases.
 
 Knows: journals, folders of runs. Must not know: targets, sockets.
 """
@@ -61,7 +61,7 @@ def merge(
 
 
 def _one_run(runs: Sequence[Path]) -> tuple[RunRow, bool]:
-    """What the merged run says of itself, and whether each shard finished; raises ConfigError."""
+    """The row of the merged run, and whether each shard finished; raises ConfigError."""
     rows = []
     for folder in runs:
         check_sums(folder)
@@ -85,7 +85,7 @@ def _one_run(runs: Sequence[Path]) -> tuple[RunRow, bool]:
 
 
 def _check_apart(runs: Sequence[Path]) -> None:
-    """No case may stand in two runs: which of its verdicts would hold? Raises ConfigError."""
+    """Make sure that no case is in two runs, because it would be unclear which verdict counts. Raises ConfigError."""
     owners: dict[str, Path] = {}
     for folder in runs:
         ids = {case.id for case in read_cases(folder)}
@@ -95,7 +95,7 @@ def _check_apart(runs: Sequence[Path]) -> None:
 
 
 def _of(row: RunRow) -> str:
-    """What has to be the same in all shards of a run."""
+    """The properties that must be equal in all shards of a run."""
     target = row.target
     return f"{target.name} ({target.dialect}, {target.product} {target.version}, suite {row.suite_version})"
 
@@ -119,7 +119,7 @@ def _gathered(runs: Sequence[Path], out: Path, row: RunRow, *, complete: bool) -
 
 
 def _copy(path: Path, to: Path) -> None:
-    """Probes of all shards have the same names: those of the first are kept."""
+    """Probes of all shards have the same names; those of the first shard are kept."""
     to.parent.mkdir(parents=True, exist_ok=True)
     if not to.exists():
         shutil.copyfile(path, to)

@@ -1,4 +1,4 @@
-"""``amqpspec serve``, ``watch`` and ``proxy``: clients judged without an agent, by the connections that they make.
+"""``amqpspec serve``, ``watch`` and ``proxy``: judge clients by their connections, without an agent.
 
 Knows: the verbs' syntax, where connections come from, the steps of a run. Must not know: what cases judge.
 """
@@ -49,7 +49,7 @@ def _with(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was requested, whatever the source of the connections."""
+    """The request of the user, whatever the source of the connections."""
 
     verb: str
     name: str
@@ -180,9 +180,9 @@ def _asked(verb: str, options: Mapping[str, Any], name: str, chosen: str = "") -
 
 
 def _hostilities(asked: Observation, watch: Watch) -> tuple[Hostility | None, dict[str, Hostility]]:
-    """What every connection meets, and what those meet that open a case's own virtual host.
+    """The hostility for every connection, and for connections that open the virtual host of a case.
 
-    A server that breaks the specification before it knows the virtual host cannot be chosen that way.
+    A server that violates the specification before it knows the virtual host cannot be selected by it.
     """
     from amqpspec.run.clients.provoking import provocations_of
 
@@ -202,7 +202,7 @@ def _hostilities(asked: Observation, watch: Watch) -> tuple[Hostility | None, di
 
 
 def _observe(asked: Observation, source: Callable[[Watch, threading.Event], None]) -> None:
-    """Judge what a source brings; ends with the exit code of the run."""
+    """Judge the connections of a source; ends with the exit code of the run."""
     with one_line_errors():
         document = _run(asked, source)
     raise click.exceptions.Exit(document["exit_code"])
@@ -224,7 +224,7 @@ def _run(asked: Observation, source: Callable[[Watch, threading.Event], None]) -
     target = Target(asked.name, dialect=asked.dialect)
     folder = options["out"] or usual_place(asked.name)
     baseline = read_baseline(options["baseline_file"]) if options["baseline_file"] else None
-    # Where the server is our own it is no subject.
+    # Our own server is not judged.
     roles = (Side.CLIENT,) if asked.verb == "serve" else (Side.CLIENT, Side.SERVER)
     suite = about(load_suite(asked.dialect), *roles)
     halt = threading.Event()
@@ -252,7 +252,7 @@ def _run(asked: Observation, source: Callable[[Watch, threading.Event], None]) -
 
 
 def _plan(suite: Mapping[str, Case], met: set[str], journal: Any) -> Sequence[Planned]:
-    """A row for every case, those that no connection met included."""
+    """A row for every case, including those that applied to no connection."""
     from amqpspec.record.rows import BlockedBy, Outcome
     from amqpspec.run.clients.provoking import provocations_of
     from amqpspec.run.plan import Planned
@@ -270,7 +270,7 @@ def _plan(suite: Mapping[str, Case], met: set[str], journal: Any) -> Sequence[Pl
 
 
 class _Telling:
-    """Says what connections came to: a line each, and the live page; ends the run at its limits."""
+    """Prints a line for each connection, updates the live page, and ends the run at its limits."""
 
     def __init__(self, options: Mapping[str, Any], halt: threading.Event) -> None:
         from amqpspec.reports.live import LivePage

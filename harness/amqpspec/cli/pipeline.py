@@ -1,4 +1,4 @@
-"""``pipeline``: from runs and campaigns to a lake, from there to marts, and to pages.
+"""``pipeline``: from runs and campaigns to a lake, marts and pages.
 
 Knows: options, exit codes, what a terminal shows. Must not know: Parquet, Spark.
 """
@@ -25,7 +25,7 @@ _SKIP_BAD = click.option("--skip-bad", is_flag=True, help="Skip damaged files of
 
 
 def _engine(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say where Spark runs."""
+    """The options that select a Spark session."""
     for option in (
         click.option("--memory", default="1g", show_default=True, help="Heap size of the Spark driver."),
         click.option("--remote", help="Use a Spark Connect server, sc://HOST:PORT."),
@@ -80,7 +80,7 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
 
 
 def _reporting(folders: Sequence[Path], quiet: bool) -> Iterator[Path]:
-    """The folders, each shown on a terminal when it is processed."""
+    """The folders; on a terminal, each is shown when it is processed."""
     tick = Ticker(quiet or len(folders) == 1)
     for done, folder in enumerate(folders):
         tick(folder.name, done, len(folders))

@@ -1,6 +1,6 @@
-"""The folder of a run: which it is, that one run has it at a time, and that no results in it are lost.
+"""The folder of a run: its name, a lock for one run at a time, and protection of its results.
 
-Knows: folders, journals, what a run leaves in its folder. Must not know: targets, cases, how a run goes.
+Knows: folders, journals, which files a run writes. Must not know: targets, cases, how a run works.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg
 
 
 def usual_place(target: str) -> Path:
-    """A folder that no run has had: by time and target."""
+    """A new folder, named after time and target."""
     stamp = utc_now().replace(":", "").replace("-", "")
     name = "".join(c if c.isalnum() or c in "-." else "-" for c in target)
     return Path("out") / f"{stamp}-{name}"
@@ -44,7 +44,7 @@ def only_run_in(folder: Path) -> Iterator[None]:
 
 
 def recorded_target(folder: Path) -> TargetRow:
-    """What a run says of its target; raises ConfigError, and ReportError if the run is damaged."""
+    """The run row in a folder; raises ConfigError, and ReportError if the run is damaged."""
     check_sums(folder)
     try:
         return read_run(folder).target
@@ -53,9 +53,10 @@ def recorded_target(folder: Path) -> TargetRow:
 
 
 def make_room(folder: Path, *, force: bool) -> None:
-    """Clear a folder for a new run; raises ConfigError if that would cost results, or mix with others' files.
+    """Clear a folder for a new run; raises ConfigError if this would delete results, or if the folder has foreign
+    files.
 
-    ``force`` deletes an older run's results, never files that no run wrote.
+    ``force`` deletes the results of an older run, but never other files.
     """
     if not force:
         _check(folder)

@@ -1,4 +1,4 @@
-"""What a run shows while it is running.
+"""The progress of a run.
 
 Knows: terminals. Must not know: how rows are made.
 """
@@ -20,14 +20,14 @@ from amqpspec.record.rows import CaseRow, Outcome
 
 
 class Ticker:
-    """One line on a terminal for work that is counted, with the time left; nothing elsewhere."""
+    """One line on a terminal for counted work, with the remaining time; nothing elsewhere."""
 
     def __init__(self, quiet: bool) -> None:
         self._shown = not quiet and interactive()
         self._started_s = monotonic_s()
 
     def __call__(self, text: str, done: int, of: int) -> None:
-        """So much is done, and this was the last of it."""
+        """Update the number of finished items and the last of them."""
         if not self._shown:
             return
         left_s = (monotonic_s() - self._started_s) * (of - done) / max(1, done)
@@ -37,9 +37,9 @@ class Ticker:
 
 
 class Steps:
-    """Work whose steps are named: one line on a terminal, with a clock that continues; elsewhere a line for each step.
+    """Work with named steps: one line on a terminal, with a running clock; elsewhere a line for each step.
 
-    Steps may begin in any thread. ``of`` has the names of all, in the order in which they mostly begin; a text begins
+    Steps may begin in any thread. ``of`` contains all names, in the order in which they usually begin; a text begins
     with one of them.
     """
 
@@ -62,7 +62,7 @@ class Steps:
             self._show() if self._shown else click.echo(f"  {text}", err=True)
 
     def remark(self, text: str) -> None:
-        """Something to be read later, too."""
+        """A remark that also has to stay visible."""
         with self._lock:
             if self._shown:
                 _draw("")
@@ -98,7 +98,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _draw(line: str) -> None:
-    """A line in the place of the one before, as wide as the terminal."""
+    """A line that replaces the previous one, as wide as the terminal."""
     columns = shutil.get_terminal_size().columns - 1
     click.echo(f"\r{line[:columns]:{columns}}", nl=False, err=True)
 
@@ -115,7 +115,8 @@ class Progress:
             from rich.progress import Progress as Bar
             from rich.table import Column
 
-            # What says most stands first: on 40 columns the counts of verdicts are cut, not the time left.
+            # The most important part comes first: on 40 columns the counts of verdicts are cut, not the remaining
+            # time.
             columns = (
                 MofNCompleteColumn(),
                 TimeRemainingColumn(compact=True, elapsed_when_finished=True),

@@ -1,6 +1,6 @@
-"""``query``: questions to the marts of many runs.
+"""``query``: queries on the marts of many runs.
 
-Knows: where marts are, formats. Must not know: how a question is understood.
+Knows: where marts are, formats. Must not know: how a query is evaluated.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from amqpspec.run.exits import Exit
 
 
 class _Query(click.Command):
-    """A command to which ``-is:known`` is a term, not an option."""
+    """A command that treats ``-is:known`` as a term, not as an option."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Options of one letter are there for help only."""
+        """The only short options are those for help."""
         return super().parse_args(context, [f" {arg}" if _is_term(arg) else arg for arg in args])
 
 

@@ -1,4 +1,4 @@
-"""``replay``: a transcript again, on the wire or as a capture.
+"""``replay``: sends a transcript again, or writes it as a capture.
 
 Knows: how to print steps. Must not know: how octets are replayed.
 """

@@ -1,4 +1,4 @@
-"""``report``, ``compare`` and ``baseline``: what to make of runs that are over.
+"""``report``, ``compare`` and ``baseline``: verbs for finished runs.
 
 Knows: run folders and results. Must not know: targets, sockets.
 """
@@ -111,7 +111,7 @@ def baseline(
 
 
 def _head(target: TargetRow) -> dict[str, Any]:
-    """The beginning of a new baseline."""
+    """The header of a new baseline."""
     versions = _series(target.version)
     return {"target": target.name, "dialect": target.dialect, "versions": versions, "entries": []}
 

@@ -1,6 +1,6 @@
-"""``amqpspec run``: the one verb that certifies.
+"""``amqpspec run``: the verb that certifies a target.
 
-Knows: how target, suite, engine, journal and reports fit together. Must not know: how any of them works.
+Knows: how target, suite, engine, journal and reports are combined. Must not know: how any of them works.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 def _target(url: str | None, name: str | None, targets_file: Path | None, resume: Path | None) -> Target:
-    """The target that was named; of a run that is resumed its own, unless one is named; raises ConfigError."""
+    """The named target; for a resumed run, its own target unless one is named. Raises ConfigError."""
     if resume is None or url is not None or name is not None:
         return find_target(url or ("reference" if name is None else name), targets_file)
     row = recorded_target(resume)
@@ -143,7 +143,7 @@ def _certify(request: RunRequest, *, named: bool) -> dict[str, Any]:
 
 
 def _check(url: str | None, name: str | None, patterns: Sequence[str], options: Mapping[str, Any]) -> None:
-    """What contradicts itself is said, not guessed at; a URL is not repeated, it may hold a password."""
+    """Report contradictory options; a URL is not repeated, because it may contain a password."""
     if url is not None and name is not None:
         stop(Exit.USAGE, f"expected a URL or --target, actual both (--target {name})")
     if any(is_target(pattern) for pattern in patterns):

@@ -1,4 +1,4 @@
-"""``selftest``: the proof that verdicts mean something.
+"""``selftest``: shows that cases detect violations.
 
 Knows: how to print a kill matrix and a survey of mutants. Must not know: how they are made.
 """

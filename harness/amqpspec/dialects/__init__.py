@@ -1,6 +1,6 @@
-"""The dialects of this build: each is one entry, in a module of its own.
+"""The dialects of this build: one entry each, in separate modules.
 
-Knows: which entries there are, in the order in which reports show them. Must not know: what stands in them.
+Knows: which entries exist, in the order of reports. Must not know: their contents.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AMQP 0-10.
 
-Knows: where each part stands. Must not know: what a part holds; none is imported before it is requested.
+Knows: where each part is. Must not know: the contents of a part; none is imported before it is requested.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The 9.1 wire draft with its 8-octet frame header, and AMQP 0-8, in which brokers in use answer its protocol header.
 
-Knows: where each part stands. Must not know: what a part holds; none is imported before it is requested.
+Knows: where each part is. Must not know: the contents of a part; none is imported before it is requested.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the dialects of the 0-9 family share: they differ in tables, ledger and suite.
+"""The common parts of the 0-9 family, whose dialects differ in tables, ledger and suite.
 
-Knows: where the family's driver, reference broker and layers stand. Must not know: any of its dialects.
+Knows: where the family's driver, reference broker and layers are. Must not know: any of its dialects.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 def driver() -> Driver:
-    """How dialects of classes and methods are driven, probed and shown."""
+    """Returns the driver of the family, which runs, probes and shows its dialects."""
     from amqpspec.run.methods import driver
 
     return driver
 
 
 def reference() -> Connect:
-    """What makes the reference broker's end of a connection."""
+    """Returns the function that makes the reference broker's end of a connection."""
     from amqpspec.reference.methods.inbox import connect
 
     return connect
 
 
 def layers() -> Callable[[str], Layers]:
-    """What makes scapy layers of a dialect."""
+    """Returns the function that makes scapy layers of a dialect."""
     from amqpspec.wire.methods.scapy_layers import layers_for
 
     return layers_for

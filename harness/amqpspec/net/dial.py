@@ -1,6 +1,6 @@
-"""A stream to an endpoint, of the kind that the endpoint asks for.
+"""Connects to an endpoint with the kind of stream that it needs.
 
-Knows: which kinds there are. Must not know: how they work.
+Knows: which kinds of streams exist. Must not know: how they work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Ports of this machine: which one is free, and whether a process listens.
 
-Knows: TCP sockets on the loopback interface.
-Must not know: who is going to listen, or why.
+Knows: TCP sockets on the loopback interface. Must not know: which process will listen.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ _PORTS = range(15_000, 32_000)
 
 
 def free_port() -> int:
-    """A port of the loopback interface which no one listened on a moment ago."""
+    """A port of the loopback interface that was free a moment ago."""
     return free_ports(1)[0]
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Several such ports, no two the same.
+    """Several different free ports.
 
-    They are below those that systems give to outgoing connections, of which one may take a port before a broker that is
-    slow to start has come to listen there; and by chance, since others may be looking for ports at the same time.
+    They are below the range for outgoing connections, which could otherwise take a port before a slow broker listens
+    on it. They are random, because other processes may search for ports at the same time.
     """
     with contextlib.ExitStack() as held:
         return tuple(itertools.islice(_held_ports(held), count))

@@ -1,6 +1,6 @@
-"""A way through an HTTP proxy: CONNECT, and whatever it answers but agreement in one line.
+"""Connects through an HTTP proxy with CONNECT; reports any refusal in one line.
 
-Knows: h11, sockets. Must not know: what the tunnel is for, where its address was found.
+Knows: h11, sockets. Must not know: the purpose of the tunnel, the source of the proxy's address.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _SHOWN_OCTETS = 24
 
 
 class ProxyError(OSError):
-    """The proxy did not open a tunnel; the text says what was expected and what came."""
+    """The proxy did not open a tunnel; the message states what was expected and what arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Where it listens, and the login that it wants, ``user:password``, if it wants one."""
+    """The address of a proxy, and its login, ``user:password``, if it has one."""
 
     host: str
     port: int
@@ -32,9 +32,9 @@ class Proxy:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def tunnel(self, raw: socket.socket, authority: str, timeout_s: float) -> None:
-        """Have it lead a connection on to another host and port; closes the connection and raises ProxyError.
+        """Open a tunnel to another host and port; on failure, closes the connection and raises ProxyError.
 
-        Its answer may take this many seconds, and 16 KiB: h11 reads no more before it is whole.
+        The answer may take this many seconds and have 16 KiB, the limit of h11.
         """
         try:
             actual = _answer(raw, authority, self.login, timeout_s)
@@ -48,8 +48,8 @@ class Proxy:
 
 
 def _answer(raw: socket.socket, authority: str, login: str, timeout_s: float) -> str:
-    """What the proxy answers instead of agreement; empty if it agrees."""
-    # Imported here: it comes with an extra that a run without WebSocket does not need.
+    """The proxy's answer if it is not a success; otherwise empty."""
+    # Imported here: it belongs to an extra that a run without WebSocket does not need.
     import h11
 
     until_s, seen = time.monotonic() + timeout_s, b""

@@ -1,7 +1,8 @@
-"""Between clients and a broker: forwards all data and reports it to a recorder.
+"""A relay between clients and a broker: forwards all data and reports it to a recorder.
 
-Knows: asyncio's streams. Must not know: dialects, who is judged.
-What one side does not read is not read from the other: nothing gathers here.
+Knows: asyncio's streams. Must not know: dialects, which side is judged.
+
+If one side stops reading, the relay stops reading from the other, so that no data accumulate.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ _CONNECT_S, _LOOK_S = 10.0, 0.1
 
 
 class CannotListen(OSError):
-    """The place to listen at is not available; the text says which, and why."""
+    """The address to listen on is not available; the message states the address and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a relay listens; port 0 takes a free one."""
+    """The address of a relay; port 0 selects a free port."""
 
     host: str
     port: int
@@ -42,7 +43,7 @@ def pass_on(
     stop: threading.Event,
     on_listening: Callable[[Listening], None],
 ) -> None:
-    """Pass connections on until ``stop`` is set; ``told`` is called with the place. Raises CannotListen."""
+    """Relay connections until ``stop`` is set; ``told`` is called with the address. Raises CannotListen."""
     asyncio.run(_pass_on(listening, to, recorder, stop, on_listening))
 
 
@@ -77,7 +78,7 @@ class _Relay:
         self._serving: set[asyncio.Task[None]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One client's connection, from beginning to end."""
+        """Handle one client's connection, from beginning to end."""
         task = asyncio.current_task()
         assert task is not None
         self._serving.add(task)
@@ -111,7 +112,7 @@ class _Relay:
     async def _pump(
         self, talk: Talk, sender: Side, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Pass on what one side says until it ends."""
+        """Forward the data of one side until it ends."""
         how = "FIN"
         try:
             while octets := await reader.read(_AT_ONCE_OCTETS):

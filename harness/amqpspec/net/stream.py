@@ -1,9 +1,9 @@
-"""The only socket of the harness: non-blocking TCP or TLS that reads while it writes and knows how a stream ended.
+"""The only socket of the harness: non-blocking TCP or TLS that reads while it writes and records how a stream ended.
 
 Knows: sockets, TLS, the monotonic clock. Must not know: frames, dialects, verdicts.
 
-Octets that arrived before a reset are handed out before the reset is reported, so that a close method followed by RST
-is never mistaken for "no close method".
+Octets that arrived before a reset are delivered before the reset is reported, so that a close method followed by RST
+is not missed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ READ_OCTETS = 65536
 _BACKLOG_OCTETS = 4 << 20
 _SEND_PATIENCE_S = 10.0
 _RESET = struct.pack("ii", 1, 0)
-"""Linger for no time at all: closing discards what waits and sends RST."""
+"""Zero linger time: closing discards unsent data and sends RST."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to connect; ``tls`` makes the stream a TLS one, with ``server_name`` as SNI and for verification.
+    """The address to connect to; with ``tls`` the stream uses TLS, with ``server_name`` for SNI and verification.
 
-    ``websocket`` is the path of a WebSocket that carries the octets, empty if none does; ``proxy`` leads there.
+    ``websocket`` is the path of a WebSocket that carries the octets, empty if none does; ``proxy`` is used to
+    connect.
     """
 
     host: str
@@ -48,11 +49,11 @@ class Endpoint:
 
 
 class ConnectError(OSError):
-    """The endpoint could not be reached; the text says why in one line."""
+    """The endpoint could not be reached; the message is one line with the reason."""
 
 
 class Stream:
-    """One connection; see ``amqpspec.wire.transport.Transport`` for the promises."""
+    """One connection; ``amqpspec.wire.transport.Transport`` documents the interface."""
 
     def __init__(self, endpoint: Endpoint, connect_timeout_s: float = 5.0) -> None:
         self._socket = _connect(endpoint, connect_timeout_s)
@@ -75,7 +76,7 @@ class Stream:
         return time.monotonic()
 
     def send(self, octets: bytes) -> bool:
-        """Send everything while taking in what arrives; False when the target no longer takes octets."""
+        """Send all octets while reading arrivals; returns False if the target no longer accepts octets."""
         view = memoryview(octets)
         until_s = time.monotonic() + _SEND_PATIENCE_S
         while view and not self._write_dead and time.monotonic() < until_s:
@@ -87,11 +88,11 @@ class Stream:
         return not view
 
     def offer(self, octets: bytes) -> int:
-        """Send what the target takes at once; returns how many octets that were."""
+        """Send the octets that the target accepts immediately; returns their number."""
         return 0 if self._write_dead or not octets else self._send_some(memoryview(octets))
 
     def receive(self, until_s: float) -> bytes:
-        """What arrived, or ``b""`` at ``until_s``; raises StreamEnded once everything was handed out."""
+        """Received octets, or ``b""`` at ``until_s``; raises StreamEnded after all octets were returned."""
         while True:
             if self._arrived:
                 octets = self._arrived.popleft()
@@ -107,7 +108,7 @@ class Stream:
             self._wait(selectors.EVENT_READ, until_s)
 
     def half_close(self, last: bytes = b"") -> None:
-        """Shut the write side down; ``last`` and the end go out in one segment where the system can."""
+        """Shut the write side down; the system sends ``last`` and the end in one segment if it can."""
         if last:
             self._hold_back()
             self.send(last)
@@ -115,22 +116,22 @@ class Stream:
         if isinstance(self._socket, ssl.SSLSocket):
             self._say_goodbye(self._socket)
         with suppress(OSError):
-            # Not SSLSocket.shutdown, which would end the reading of records, too.
+            # Not SSLSocket.shutdown, which would also end the reading of records.
             socket.socket.shutdown(self._socket, socket.SHUT_WR)
 
     def _hold_back(self) -> None:
-        """What is sent from now on waits for the end of the stream, for a moment at least."""
+        """Hold back the following octets until the stream is ended, at least for a moment."""
         with suppress(OSError, AttributeError):
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
 
     def _say_goodbye(self, tls: ssl.SSLSocket) -> None:
-        """Send close_notify; the other side may have said it already, and then nothing more can be read."""
+        """Send close_notify; if the other side has sent it already, nothing more can be read."""
         with suppress(ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError, ValueError):
             tls.unwrap()
             self._end = self._end or StreamEnd.FIN
 
     def reset(self) -> None:
-        """End the connection by a reset, whatever was not sent yet."""
+        """End the connection with a reset and discard unsent data."""
         if not self._closed:
             with suppress(OSError):
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -162,7 +163,8 @@ class Stream:
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return
         except ssl.SSLError as error:
-            # An alert: with TLS 1.3 a server that misses the client's certificate says so after the handshake.
+            # An alert: with TLS 1.3, a server that requires a client certificate reports its absence after the
+            # handshake.
             self._alert = ConnectError(f"TLS with {self._where} ended: {error}")
             self._end = StreamEnd.FIN
             return
@@ -191,7 +193,7 @@ class Stream:
 
 
 def _peer_name(connected: socket.socket, endpoint: Endpoint) -> tuple[str, int]:
-    """The target's address; one that has reset the connection already has none any more."""
+    """The target's address; unknown if the target has already reset the connection."""
     try:
         host, port = connected.getpeername()[:2]
     except OSError:

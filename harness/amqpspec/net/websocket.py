@@ -1,8 +1,10 @@
-"""A stream inside a WebSocket: the promises of ``net.stream.Stream``, with the octets that the messages carry.
+"""A stream within a WebSocket: the interface of ``net.stream.Stream``, for the octets in messages.
 
-Knows: the stream below, the clock. Must not know: frames of AMQP, how a WebSocket's are made.
-A WebSocket has no half of an end: shutting the write side is the end of the stream below, without a close, so that the
-target is not asked to stop sending. Its close is the end of the octets, whatever becomes of the stream below.
+Knows: the stream below, the clock. Must not know: frames of AMQP, how WebSocket frames are encoded.
+
+A WebSocket cannot be half-closed: closing the write side closes that of the stream below, without a close frame, so
+that the target is not asked to stop sending. A received close frame ends the octets, whatever happens to the stream
+below.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from amqpspec.wire.websocket import WebSocket
 
 
 class WebSocketStream:
-    """One connection; see ``amqpspec.wire.transport.Transport`` for the promises."""
+    """One connection; ``amqpspec.wire.transport.Transport`` documents the interface."""
 
     def __init__(self, endpoint: Endpoint, connect_timeout_s: float = 5.0) -> None:
         self._stream = Stream(endpoint, connect_timeout_s)
@@ -34,17 +36,17 @@ class WebSocketStream:
         return self._stream.now()
 
     def send(self, octets: bytes) -> bool:
-        """Send everything while taking in what arrives; False when the target no longer takes octets."""
+        """Send all octets while reading arrivals; returns False if the target no longer accepts octets."""
         packed = self._web.pack(octets)
         if self._stuck or (octets and not packed):
             return False
         owed, self._owed = self._owed, b""
-        # Half a message that was not taken would spoil the next one.
+        # The rest of a message that was sent in part would spoil the next one.
         self._stuck = not self._stream.send(owed + packed)
         return not self._stuck
 
     def receive(self, until_s: float) -> bytes:
-        """What arrived, or ``b""`` at ``until_s``; raises StreamEnded, and WireError for what is no WebSocket's."""
+        """Received octets, or ``b""`` at ``until_s``; raises StreamEnded, and WireError for invalid WebSocket frames."""
         while not self._arrived:
             if self._web.error is not None:
                 raise self._web.error
@@ -59,20 +61,20 @@ class WebSocketStream:
         return arrived
 
     def half_close(self, last: bytes = b"") -> None:
-        """Shut the write side of the stream below; ``last`` goes out together with the end."""
+        """Close the write side of the stream below; sends ``last`` together with the end."""
         owed, self._owed = self._owed, b""
         self._stream.half_close(b"" if self._stuck else owed + self._web.pack(last))
         self._stuck = True
 
     def close(self) -> None:
-        """Say that we close, if that can be said at once, and close the socket."""
+        """Send a close frame if this is possible immediately, and close the socket."""
         if not self._stuck:
             self._stream.offer(self._owed + self._web.bye())
         self._stuck = True
         self._stream.close()
 
     def _answer(self) -> None:
-        """Answer the latest ping and the close, as far as there is room; one that is due keeps others away."""
+        """Answer the latest ping and the close, if there is room; a pending answer delays others."""
         if self._stuck:
             return
         if self._web.pong and not self._owed:

@@ -1,1 +1,1 @@
-"""What a case drives: one or more connections to the target."""
+"""The client side that cases use: one or more connections to the target."""

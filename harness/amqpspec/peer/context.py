@@ -1,4 +1,4 @@
-"""What a case is given besides a connection: who it may log in as, how long to wait, names of its own.
+"""The context of a case: logins, waiting times, unique names.
 
 Knows: the facts of one case in one run. Must not know: sockets, files, verdicts.
 """
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A principal and the virtual host it opens."""
+    """A principal and its virtual host."""
 
     user: str = "guest"
     password: str = "guest"
@@ -29,7 +29,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, in seconds: for an answer that is due, for a quick reaction, for a connection to end."""
+    """Waiting times in seconds: for an expected answer, for a quick reaction, for a connection to end."""
 
     reply_s: float = 5.0
     quiet_s: float = 0.3
@@ -37,7 +37,7 @@ class Patience:
 
     @classmethod
     def measured(cls, round_trip_s: float, scale: float = 1.0, ending_s: float = 12.0) -> Patience:
-        """Patience for a target whose round trip was measured; one knob scales all of it."""
+        """Waiting times for a target whose round trip was measured; one factor scales all of them."""
         return cls(
             reply_s=max(5.0, 200 * round_trip_s) * scale,
             quiet_s=max(0.3, 20 * round_trip_s) * scale,
@@ -45,7 +45,7 @@ class Patience:
         )
 
     def unhurried(self) -> Patience:
-        """The same patience, but never less than the default."""
+        """The same waiting times, but at least the defaults."""
         usual = Patience()
         return Patience(
             max(self.reply_s, usual.reply_s),
@@ -55,9 +55,9 @@ class Patience:
 
 
 class Unmet(Exception):
-    """A step that the case needed did not happen; blocked before the claim, a failure after it.
+    """A necessary step of the case did not happen: blocked before the claim, a failure after it.
 
-    ``seen`` is what arrived instead, if anything did.
+    ``seen`` is the arrival instead, if there was one.
     """
 
     def __init__(self, expected: str, observed: str, seen: Arrival | Reaction | None = None) -> None:
@@ -66,22 +66,22 @@ class Unmet(Exception):
 
     @property
     def code(self) -> int | str | None:
-        """The reply code or error condition of the refusal that came instead, where one did."""
+        """The reply code or error condition of the refusal that arrived instead, if there was one."""
         refusal = None if self.seen is None else self.seen.refusal
         return None if refusal is None else refusal.code
 
 
 def owed(value: _T | None, what: str) -> _T:
-    """What the target, or a step before, was to give; raises Unmet if it is not there: it is no assertion."""
+    """A value from the target or an earlier step; raises Unmet if it is missing. This is not an assertion."""
     if value is None:
         raise Unmet(what, "none")
     return value
 
 
 class OutOfReach(Exception):
-    """What the target may leave out, or limit for itself, leaves no room for what the case does.
+    """The case does not apply, because of an option or limit that the target may choose.
 
-    One rule: the target announces it, its profile documents it, or it answers so by name; ``seen`` is that answer.
+    The target announces it, its profile documents it, or its answer says so explicitly; ``seen`` is that answer.
     """
 
     def __init__(self, why: str, seen: Arrival | Reaction | None = None) -> None:
@@ -94,35 +94,35 @@ class MissingHook(Exception):
 
 
 class BudgetSpent(Exception):
-    """The case used all the time it was given."""
+    """The case has used up its time."""
 
 
 @dataclass(slots=True)
 class Cleanup:
-    """What a case created by name, to be deleted after it: (vhost, kind, name)."""
+    """The entities that a case created by name, to be deleted after it: (vhost, kind, name)."""
 
     entities: list[tuple[str, str, str]] = field(default_factory=list)
     on_making: Callable[[str, str, str], None] = lambda vhost, kind, name: None
-    """Is called with each of them before it is made."""
+    """Called with each of them before it is created."""
 
     def add(self, vhost: str, kind: str, name: str) -> None:
-        """Remember an entity."""
+        """Record an entity."""
         if (vhost, kind, name) not in self.entities:
             self.on_making(vhost, kind, name)
             self.entities.append((vhost, kind, name))
 
 
 LINKS = "links"
-"""The way of queues that come with links."""
+"""The value of ``way`` for queues that links create."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """How a target's queues are created where the protocol cannot declare them, in the words of targets.yaml.
+    """How a target's queues are created if the protocol cannot declare them; the keys of targets.yaml.
 
-    ``way`` is empty if the target's first words are to tell. ``address`` is how the target writes the address of a
-    node, with ``{name}`` for its name; ``hostname`` how a virtual host is named where the protocol has hostnames only.
-    ``make_hook`` and ``delete_hook`` are shell commands.
+    ``way`` is empty if the target's open decides. ``address`` is the target's form of a node's address, with
+    ``{name}`` for its name; ``hostname`` the form of a virtual host if the protocol only has hostnames. ``make_hook``
+    and ``delete_hook`` are shell commands.
     """
 
     way: str = ""
@@ -137,17 +137,17 @@ class Nodes:
 
     @property
     def are_made(self) -> bool:
-        """Whether we make them, and delete them; else they come with the links that ask for them."""
+        """Whether amqpspec creates and deletes them; otherwise links create them."""
         return self.way not in ("", LINKS)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
+    """The context of one case;
 
-    ``make_node`` makes a node that a link is going to ask for: a context, the virtual host, the address.
-    ``redials`` tells of connections that were tried again; ``shrinks`` is whether what a long history finds is made
-    small for a reader.
+    ``dialect`` is the id of the dialect with all overlays. ``make_node`` creates a node for a link: a context, the
+    virtual host, the address. ``redials`` records connections that were tried again; ``shrinks`` is whether a failing
+    history is minimized.
     """
 
     dialect: str
@@ -169,7 +169,7 @@ class Context:
     def name(self, hint: str = "x") -> str:
         """A name that no other case and no other run uses: letters, digits, hyphens, periods; at most 127 octets.
 
-        A tag may hold anything: what a name may not have becomes a hyphen, and no name is a reserved one.
+        Other characters of the tag become hyphens, and reserved names are avoided.
         """
         name = f"{self.tag}.{hint}.{next(self.numbers)}"[-127:]
         legal = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)

@@ -1,6 +1,6 @@
-"""What arrives on a connection, once octets have become sense.
+"""The arrivals on a connection that all dialects share.
 
-Knows: protocol headers, ends, silence. Must not know: what a family of dialects sends, how arrivals are waited for.
+Knows: protocol headers, ends, silence. Must not know: frames of dialects, how to wait for arrivals.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from amqpspec.wire.transport import StreamEnd
 
 
 class Arrival(Protocol):
-    """Anything that arrives, or does not: it can be described in words, and is data that targets have in common."""
+    """An arrival, or its absence: with a description, and as comparable data."""
 
     __slots__ = ()
 
     @property
     def kind(self) -> str:
-        """What it is, with its code where it has one (``channel.close 404``), without what only this target says."""
+        """Its kind, with its code if it has one (``channel.close 404``), without the target's own data."""
         ...
 
     @property
     def refusal(self) -> Refusal | None:
-        """The refusal that it says by itself; most say none."""
+        """The refusal in this arrival alone; most have none."""
         return None
 
     def describe(self, dialect: Dialect) -> str:
@@ -52,13 +52,13 @@ class HeaderArrived(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Garbled(Arrival):
-    """The target sent octets that break the dialect's grammar."""
+    """The target sent octets that violate the dialect's grammar."""
 
     error: WireError
 
     @property
     def kind(self) -> str:
-        """The same for whatever cannot be read."""
+        """The same for anything unreadable."""
         return "undecodable octets"
 
     def describe(self, dialect: Dialect) -> str:
@@ -68,14 +68,14 @@ class Garbled(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Arrival):
-    """The stream ended; ``why`` is the reason that the transport knows, such as a TLS alert."""
+    """The stream ended; ``why`` is the reason from the transport, such as a TLS alert."""
 
     how: StreamEnd
     why: str = ""
 
     @property
     def kind(self) -> str:
-        """FIN and RST alike: no specification asks for one or the other."""
+        """The same for FIN and RST, because no specification requires either."""
         return "end"
 
     @property
@@ -91,7 +91,7 @@ class Ended(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Quiet(Arrival):
-    """Nothing arrived in the time that was given."""
+    """Nothing arrived within the given time."""
 
     waited_s: float
 
@@ -107,10 +107,10 @@ class Quiet(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What a target did about something: everything relevant, in order; the last arrival decides.
+    """A target's reaction: all relevant arrivals in order; the last one decides.
 
-    ``refusal`` is the refusal it amounts to, or None if the target did not refuse (it answered, or kept silent);
-    ``closing`` is the arrival that said it, where one did.
+    ``refusal`` is the refusal in it, or None if the target did not refuse (it answered, or was silent); ``closing``
+    is the arrival with the refusal, if there was one.
     """
 
     arrivals: tuple[Arrival, ...]
@@ -118,10 +118,10 @@ class Reaction:
     closing: Any = field(default=None)
 
     def describe(self, dialect: Dialect) -> str:
-        """What was seen, in order."""
+        """The arrivals, in order."""
         return ", then ".join(a.describe(dialect) for a in self.arrivals) or "nothing"
 
     @property
     def code(self) -> int | str | None:
-        """The reply code or error condition, where a close method was sent."""
+        """The reply code or error condition of the closing message, if there was one."""
         return None if self.refusal is None else self.refusal.code

@@ -1,7 +1,8 @@
-"""One connection of a case to the target, whatever is spoken on it: send octets, wait for arrivals, how it ended.
+"""One connection of a case to the target, for any dialect: sends octets, waits for arrivals, records the end.
 
-Knows: transports, arrivals, what a case claims. Must not know: frames, methods, performatives, verdicts.
-A family of dialects gives it a listener (octets in, arrivals out) and says which arrivals end a wait.
+Knows: transports, arrivals, claims of cases. Must not know: frames, methods, performatives, verdicts.
+
+Each family of dialects adds a listener (octets in, arrivals out) and defines which arrivals end a wait.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _FINAL = (Ended, Garbled, Quiet, HeaderArrived)
 
 
 class Listener(Protocol):
-    """Makes sense of what a target sends."""
+    """Converts the octets of a target to arrivals."""
 
     def feed(self, octets: bytes) -> None:
-        """Take octets in."""
+        """Add octets."""
         ...
 
     def next(self) -> Arrival | None:
-        """The next arrival, or None until more octets come."""
+        """The next arrival, or None until more octets arrive."""
         ...
 
 
@@ -39,11 +40,11 @@ Other = TypeVar("Other", bound="Line")
 
 
 class Line:
-    """Octets to, and arrivals from, the target over one transport, dialled when first needed.
+    """Sends octets to the target and receives its arrivals over one transport, which is dialled when first needed.
 
-    ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove; ``refused`` is the first
-    refusal that the target put into words. ``slowest_s`` is the longest that anything took that came; ``quiet_s`` is
-    how long nothing arrived, where the case has only time to tell absence by.
+    ``lines`` are all lines of the case; ``claimed`` is the claim of the case; ``refused`` is the first refusal in a
+    message of the target. ``slowest_s`` is the longest wait for an arrival; ``quiet_s`` is how long nothing arrived,
+    if only time can prove absence.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Line:
         self._stash: deque[Arrival] = deque(maxlen=_STASH)
         self._received_octets = 0
 
-    # --- what the case says of itself
+    # --- the case
 
     @property
     def patience_s(self) -> float:
@@ -71,7 +72,7 @@ class Line:
         return self.context.patience.reply_s
 
     def claim(self, expected: str) -> None:
-        """From here on, what does not happen is a failure of ``expected``."""
+        """From here on, a missing step is a failure of ``expected``."""
         for line in self.lines:
             line.claimed = expected
         self.transport.note(f"claim: {expected}")
@@ -88,7 +89,7 @@ class Line:
         return self.context.name(hint)
 
     def will_clean(self, kind: str, name: str) -> str:
-        """Remember an entity to be deleted after the case (``queue``, ``exchange`` …); returns the name back."""
+        """Record an entity to be deleted after the case (``queue``, ``exchange`` …); returns its name."""
         self.context.cleanup.add(self.login.vhost, kind, name)
         return name
 
@@ -96,22 +97,22 @@ class Line:
 
     @property
     def transport(self) -> Transport:
-        """The transport, dialled on first use; a refused connection is an end like any other."""
+        """The transport, dialled on first use; a refused connection is treated as an end."""
         if self._transport is None:
             self._transport = self.context.dial()
         return self._transport
 
     def connect(self) -> None:
-        """Dial now; raises StreamEnded(REFUSED) where the target does not accept a connection."""
+        """Dial now; raises StreamEnded(REFUSED) if the target does not accept a connection."""
         assert self.transport
 
     @property
     def dialled(self) -> bool:
-        """Whether there has been a connection."""
+        """Whether a connection was opened."""
         return self._transport is not None
 
     def is_over(self) -> bool:
-        """Whether the target has ended the connection, or said that it does."""
+        """Whether the target has ended the connection, or announced its end."""
         return self.ended is not None
 
     def now(self) -> float:
@@ -124,10 +125,10 @@ class Line:
             self._transport.close()
 
     def redial(self) -> bool:
-        """Give up a connection on which nothing ever came, for a new one; False if there was one already.
+        """Replace a connection on which nothing arrived;
 
-        That a server does not get round to a connection reveals nothing about what the case is about; the verdict says
-        that it was tried twice.
+        False if it was replaced once already. A server that does not serve a connection in time proves nothing about
+        the requirement; the verdict mentions the second attempt.
         """
         if self._received_octets or self.ended is not None or self.context.redials:
             return False
@@ -138,10 +139,10 @@ class Line:
         return True
 
     def leave(self, within_s: float) -> None:
-        """Close cleanly what is still open, once the verdict is there; for the family to say how."""
+        """Close cleanly what is still open, after the verdict; families implement it."""
 
     def send_octets(self, octets: bytes) -> bool:
-        """Send octets as they are; False when the target no longer takes them."""
+        """Send octets unchanged; False if the target no longer accepts them."""
         return self.transport.send(octets)
 
     def send_header(self, octets: bytes | None = None) -> None:
@@ -151,7 +152,7 @@ class Line:
     # --- waiting
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Take notice of an arrival before anybody waits for it."""
+        """Process an arrival before any wait returns it."""
         return arrival
 
     def closes(self, arrival: Arrival) -> bool:
@@ -159,11 +160,11 @@ class Line:
         return False
 
     def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
-        """What arrivals amount to; a family says which of them refuse."""
+        """The refusal in the arrivals; families define which of them refuse."""
         return Reaction(tuple(arrivals))
 
     def reacted(self, seen: Sequence[Arrival]) -> Reaction:
-        """What was seen as a reaction; after a close only the end of the socket is left, and it is judged, too."""
+        """The arrivals as a reaction; after a close, the end of the socket is awaited and added."""
         if self.closes(seen[-1]):
             seen = [*seen, self.expect_end(self.context.patience.quiet_s)]
         return self.reaction_of(seen)
@@ -179,7 +180,7 @@ class Line:
                 return arrival
             if self.ended is not None:
                 return Ended(self.ended, self.ended_why)
-            # A target that never stops must not hold up the run, nor fill our memory.
+            # A target that never stops sending must not delay the run or exhaust our memory.
             if self._received_octets > FLOOD_OCTETS:
                 return _flooded(self._received_octets)
             try:
@@ -199,7 +200,7 @@ class Line:
             self.refused = refusal
 
     def wait(self, wanted: Callable[[Arrival], bool], within_s: float) -> Arrival:
-        """The first arrival that is wanted or ends the matter; others are kept for later waits."""
+        """The first arrival that is wanted or ends the wait; others are kept for later waits."""
         for position, arrival in enumerate(self._stash):
             if wanted(arrival):
                 del self._stash[position]
@@ -216,25 +217,26 @@ class Line:
             if isinstance(arrival, _FINAL) or self.closes(arrival):
                 return arrival
             self._stash.append(arrival)
-            # What is not wanted may come without end: the clock decides, not silence.
+            # Unwanted arrivals may never stop: the clock decides, not silence.
             if self.now() >= until_s:
                 return Quiet(within_s)
 
     def took(self, span_s: float) -> None:
-        """Something that was waited for has arrived after that long."""
+        """Record how long a wait took."""
         self.slowest_s = max(self.slowest_s, span_s)
 
     def rest_on_time(self, at_least_s: float = 0.0) -> float:
-        """How long to wait for what must not come, in seconds, where no count and no marker tells that it does not.
+        """How long to wait for something that must not arrive, in seconds, if neither a count nor a marker can prove
+        its absence.
 
-        Several times what the slowest answer of this target took in this case; the verdict says so.
+        A multiple of the slowest answer of this target in this case; the verdict mentions it.
         """
         slowest_s = max(self.context.patience.quiet_s, *(line.slowest_s for line in self.lines))
         self.quiet_s = max(self.quiet_s, at_least_s, _TIMES_SLOWEST * slowest_s)
         return self.quiet_s
 
     def stashed(self, wanted: Callable[[Arrival], bool]) -> list[Arrival]:
-        """Take out what has arrived already and is wanted."""
+        """Remove and return the wanted arrivals so far."""
         found = [a for a in self._stash if wanted(a)]
         for arrival in found:
             self._stash.remove(arrival)
@@ -245,7 +247,7 @@ class Line:
         self._stash.append(arrival)
 
     def expect_end(self, within_s: float | None = None) -> Arrival:
-        """Read to the end of the stream; returns Ended, or Quiet or Garbled where it does not arrive."""
+        """Read to the end of the stream; returns Ended, or Quiet or Garbled if it does not arrive."""
         until_s = self.now() + (self.context.patience.ending_s if within_s is None else within_s)
         while True:
             arrival = self.read(until_s)

@@ -1,6 +1,6 @@
-"""From the octets of a target to arrivals, as every dialect does it whose frames a ``Reader`` cuts.
+"""Converts the octets of a target to arrivals, for dialects whose frames a ``Reader`` cuts.
 
-Knows: readers, protocol headers, which frames arrived last. Must not know: any dialect, how arrivals are waited for.
+Knows: readers, protocol headers, which frames arrived last. Must not know: any dialect, how to wait for arrivals.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ _KEPT_FRAMES = 4096
 
 
 class FrameListener(Generic[F]):
-    """``feed`` octets, then take arrivals from ``next`` until it gives None; a dialect says what a frame becomes.
+    """``feed`` octets, then take arrivals from ``next`` until it returns None; dialects define how a frame becomes an
+    arrival.
 
-    ``frames`` are the last ones, and ``largest_frame_octets`` is the largest of all: what cases look at that judge
-    frames and not what they carry.
+    ``frames`` are the last ones, and ``largest_frame_octets`` is the size of the largest one, for cases that judge
+    frames and not their contents.
     """
 
     def __init__(self, reader: Reader[F]) -> None:
@@ -30,7 +31,7 @@ class FrameListener(Generic[F]):
         self._ready: deque[Arrival] = deque()
 
     def feed(self, octets: bytes) -> None:
-        """Take octets in and turn them into arrivals."""
+        """Add octets and convert them to arrivals."""
         self.reader.feed(octets)
         try:
             while (item := self.reader.next()) is not None:
@@ -39,7 +40,7 @@ class FrameListener(Generic[F]):
             self._ready.append(Garbled(error))
 
     def next(self) -> Arrival | None:
-        """The next arrival, or None until more octets come."""
+        """The next arrival, or None until more octets arrive."""
         return self._ready.popleft() if self._ready else None
 
     def _take(self, item: F | ProtocolHeader) -> None:
@@ -51,5 +52,5 @@ class FrameListener(Generic[F]):
         self._frame(item)
 
     def _frame(self, frame: F) -> None:
-        """Make arrivals of a frame; raises WireError for one that cannot be read."""
+        """Convert a frame to arrivals; raises WireError for an unreadable one."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
-"""The client's side of SASL: what to answer, mechanism by mechanism.
+"""The client's side of SASL: responses for each mechanism.
 
 Knows: PLAIN, ANONYMOUS, EXTERNAL, SCRAM. Must not know: frames, sockets.
 
-Only SCRAM loads its library, which takes as long as most of the rest that an agent loads.
+Only SCRAM loads its library, because that takes about as long as loading the rest of an agent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 from amqpspec.peer.context import Login, Unmet
 
 BARE = "NONE"
-"""The mechanism of a login that goes without a security layer."""
+"""The mechanism of a login without a security layer."""
 
 
 class Conversation(Protocol):
@@ -23,7 +23,7 @@ class Conversation(Protocol):
         ...
 
     def answer(self, challenge: bytes) -> bytes:
-        """The response to a challenge; raises Unmet for one that makes no sense."""
+        """The response to a challenge; raises Unmet for an invalid challenge."""
         ...
 
 
@@ -41,9 +41,10 @@ class _OneResponse:
 
 
 class Scram:
-    """SCRAM of any hash, without channel binding; ``binding`` and ``more_nonce`` spoil the last message.
+    """SCRAM with any hash, without channel binding;
 
-    ``nonce`` is one that comes again when the case is derived from its transcript; a random one if none is given.
+    ``binding`` and ``more_nonce`` make the last message wrong. ``nonce`` repeats that of the transcript when a
+    verdict is derived again; random by default.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Scram:
         return str(self._client.get_client_first()).encode()
 
     def answer(self, challenge: bytes) -> bytes:
-        """The response to a challenge; raises Unmet for one that makes no sense."""
+        """The response to a challenge; raises Unmet for an invalid challenge."""
         from scramp import ScramException
 
         self._step += 1
@@ -86,7 +87,7 @@ class Scram:
 
 
 def conversation(mechanism: str, login: Login, nonce: str = "") -> Conversation:
-    """The login's part under a mechanism; under an unknown one it sends nothing."""
+    """The login with a mechanism; with an unknown one it sends nothing."""
     if mechanism.startswith("SCRAM-") and not mechanism.endswith("-PLUS"):
         return Scram(mechanism, login, nonce)
     if mechanism == "PLAIN":

@@ -1,1 +1,1 @@
-"""What a run leaves behind: rows, journal, transcripts, captures."""
+"""The recorded results of a run: rows, journal, transcripts, captures."""

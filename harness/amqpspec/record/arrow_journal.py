@@ -1,10 +1,10 @@
-"""The journal of observations: an Arrow IPC stream that is only appended to, readable up to where it was cut.
+"""The journal of observations: an append-only Arrow IPC stream, readable up to a cut.
 
-Knows: files, batches, dictionaries that grow. Must not know: what a row means, who observed it.
+Knows: files, batches, dictionaries that grow. Must not know: the meaning of a row, its source.
 
-Each process that writes has a separate file, ``observations/000001.arrows`` and so on. A batch is one write: after
-a kill at any point, everything but the open batch can be read. Texts of few values are dictionaries; a batch brings
-what is new in them only.
+Each process that writes has a separate file, ``observations/000001.arrows`` and so on. A batch is one write: after a
+kill at any point, everything except the current batch can be read. Columns with few distinct texts use dictionaries;
+a batch contains only new entries.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from amqpspec.record.observation import arrow_schema
 FOLDER = "observations"
 _SUFFIX = ".arrows"
 _MOST_NAMES = 1 << 16
-"""Beyond this many values, a dictionary is begun again: what a target says must not grow it forever."""
+"""With more values, a new dictionary is started, so that a target's data cannot make it grow without limit."""
 _MOST_FILES = 999_999
 
 
 class _Names:
-    """The dictionary of one column; it only grows, so that a stream can say what was added."""
+    """The dictionary of one column; it only grows, so that a stream can contain only additions."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -46,7 +46,7 @@ class _Names:
 
 
 class ArrowJournal:
-    """Appends rows to a new file below ``observations/``, made with the first of them. Raises JournalError."""
+    """Appends rows to a new file in ``observations/``, created with the first of them. Raises JournalError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / FOLDER
@@ -59,7 +59,7 @@ class ArrowJournal:
         self._stream: Any = None
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """One batch, with one write; none without rows."""
+        """Write one batch with one write; nothing without rows."""
         if not rows:
             return
         if self._fd is None:
@@ -69,7 +69,7 @@ class ArrowJournal:
         self._flush()
 
     def close(self) -> None:
-        """End the stream. What was written before does not depend on it."""
+        """End the stream. Earlier data do not depend on it."""
         if self._fd is None:
             return
         with suppress(JournalError):
@@ -96,7 +96,9 @@ class ArrowJournal:
         self._stream = pa.ipc.new_stream(self._out, self._schema, options=options)
 
     def _flush(self) -> None:
-        """What the stream has made, in one write; after one that failed there are no more, and what stands stays."""
+        """Write the buffered stream with one write; after a failure nothing more is written, and the existing data
+        stay.
+        """
         octets = self._out.getvalue()
         self._out.seek(0)
         self._out.truncate()
@@ -114,12 +116,12 @@ class ArrowJournal:
 
 
 def observation_files(folder: Path) -> list[Path]:
-    """The files of observations below a folder of a run or campaign, in the order in which they were begun."""
+    """The files of observations in a folder of a run or campaign, in the order of their creation."""
     return sorted((folder / FOLDER).glob(f"*{_SUFFIX}"))
 
 
 def read_observations(path: Path) -> Iterator[pa.RecordBatch]:
-    """Every whole batch of a file, one at a time; what was cut off at its end is left out. Raises JournalError."""
+    """Every complete batch of a file, one at a time; an incomplete one at the end is skipped. Raises JournalError."""
     try:
         with path.open("rb") as file:
             if not file.read(1):
@@ -131,7 +133,7 @@ def read_observations(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _batches(file: Any) -> Iterator[pa.RecordBatch]:
-    """Batches until the stream or the file ends; Arrow tells a torn end by errors of two kinds."""
+    """Batches until the stream or the file ends; Arrow reports an incomplete end with errors of two kinds."""
     try:
         reader = pa.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError):
@@ -145,7 +147,7 @@ def _batches(file: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _new_file(folder: Path) -> tuple[Path, int]:
-    """The next free number; two processes never get the same."""
+    """The next free number; two processes never get the same one."""
     taken = [int(path.stem) for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal()]
     for number in range(max(taken, default=0) + 1, _MOST_FILES + 1):
         path = folder / f"{number:06}{_SUFFIX}"
@@ -155,5 +157,5 @@ def _new_file(folder: Path) -> tuple[Path, int]:
 
 
 def _writable(text: str) -> str:
-    """A text as UTF-8 can hold it; half surrogates are written out."""
+    """A text that UTF-8 can encode; lone surrogates are escaped."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""A transcript as pcapng, so that Wireshark opens and dissects the conversation.
+"""Writes a transcript as pcapng for Wireshark.
 
 Knows: transcripts' lines, the capture writer, which dialects Wireshark reads. Must not know: cases, targets.
 """
@@ -16,16 +16,17 @@ from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT, Segment, write_pcapng
 
 
 def write_capture(transcript: Path, path: Path | None = None) -> Path:
-    """Write the octets of a transcript beside it (or to ``path``); returns the capture's path.
+    """Write the octets of a transcript next to it (or to ``path``); returns the capture's path.
 
-    A dialect that Wireshark cannot read becomes plain TCP.
+    A dialect that Wireshark does not support is written as plain TCP.
     """
     path = path or transcript.with_suffix(".pcapng")
     with transcript.open(encoding="utf-8") as lines:
         parsed = map(parse_json, lines)
         first: dict[str, Any] = next(parsed, {})
         segments = _segments(chain([first], parsed))
-        # Evidence of a client is the server's: the client connected, and what came in is what it sent.
+        # In the evidence of a client, the harness is the server: the client connected, and received octets are the
+        # client's.
         written = map(_turned, segments) if first.get("role") == "client" else segments
         write_pcapng(path, written, port=_port(first))
     return path

@@ -1,4 +1,4 @@
-"""Files that are being written: beside the one that they will become, with the id of the process that writes them.
+"""Drafts: files that are being written, next to their destination, with the id of the writing process.
 
 Knows: their names. Must not know: what is written.
 """
@@ -15,12 +15,12 @@ _DRAFT = re.compile(r"\..+\.(\d+)\.tmp")
 
 
 def draft_of(path: Path) -> Path:
-    """Where a file is written until it is whole."""
+    """The path of a draft."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove what killed processes were writing into a folder."""
+    """Remove drafts of killed processes from a folder."""
     for path in folder.glob(".*.tmp"):
         found = _DRAFT.fullmatch(path.name)
         if found and not psutil.pid_exists(int(found[1])):

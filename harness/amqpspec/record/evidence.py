@@ -1,6 +1,6 @@
-"""Where a run keeps its transcripts, within its folder.
+"""The location of transcripts in a run's folder.
 
-Knows: names. Must not know: what a transcript holds.
+Knows: names. Must not know: the contents of a transcript.
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def transcripts(folder: Path) -> Iterator[Path]:
 
 
 def is_transcript(path: Path) -> bool:
-    """Whether a path leads to where a run keeps a transcript."""
+    """Whether a path is that of a transcript in a run's folder."""
     return path.suffix == SUFFIX and path.parent.name == FOLDER

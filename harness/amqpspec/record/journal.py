@@ -1,9 +1,10 @@
-"""The journal of a run: one JSON object a line, appended as things happen, readable after a kill at any point.
+"""The journal of a run: one JSON object per line, appended as events happen, readable after a kill at any point.
 
-Knows: lines, appending, the torn last line. Must not know: reports, targets, cases beyond their rows.
-Each line is written with one ``write`` call, so that what was complete stays complete; ``read_journal`` leaves a torn
-last line out. Lines: ``run`` (RunRow), ``case`` (CaseRow), ``void`` (cases whose rows so far are withdrawn),
-``node`` (one that is about to be made on the target), ``deleted`` (nodes that are there no more), ``end``.
+Knows: lines, appending, an incomplete last line. Must not know: reports, targets, cases beyond their rows.
+
+Each line is written with one ``write`` call, so that complete lines stay complete; ``read_journal`` skips an
+incomplete last line. Lines: ``run`` (RunRow), ``case`` (CaseRow), ``void`` (cases whose rows so far are withdrawn),
+``node`` (one that will be created on the target), ``deleted`` (nodes that were deleted), ``end``.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from amqpspec.record.reading import parse_json
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow
 
 Node = tuple[str, str, str]
-"""Virtual host, address, and what it is: ``queue`` or ``exchange``."""
+"""Virtual host, address, and kind: ``queue`` or ``exchange``."""
 JOURNAL = "journal.jsonl"
 """The file's name in the folder of a run, or of a campaign."""
 
 
 class JournalError(OSError):
-    """The journal cannot be written or read; the text names file and cause."""
+    """The journal cannot be written or read; the message names file and cause."""
 
 
 class Journal:
@@ -45,7 +46,7 @@ class Journal:
             raise JournalError(f"cannot write {self.path}: {error.strerror}") from error
 
     def run(self, row: RunRow) -> None:
-        """The first line: who is certified, by what."""
+        """The first line: target and suite."""
         self._append({"kind": "run", "schema": SCHEMA, **row.to_json()})
 
     def case(self, row: CaseRow) -> None:
@@ -57,7 +58,7 @@ class Journal:
         self._append({"kind": "void", "cases": list(cases), "why": why})
 
     def node(self, node: Node) -> None:
-        """A node is about to be made."""
+        """A node will be created."""
         self._append({"kind": "node", "node": list(node)})
 
     def deleted(self, nodes: Iterable[Node]) -> None:
@@ -65,7 +66,7 @@ class Journal:
         self._append({"kind": "deleted", "nodes": list(nodes)})
 
     def end(self, **facts: Any) -> None:
-        """The run has ended by itself."""
+        """The run has finished."""
         self._append({"kind": "end", **facts})
 
     def close(self) -> None:
@@ -94,7 +95,7 @@ class Journal:
 
 
 def _end_torn_line(path: Path, fd: int) -> None:
-    """A journal that was cut within a line gets a line end, so that new lines stand on their own."""
+    """Add a line end to a journal that was cut within a line, so that new lines are separate."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size:
@@ -104,7 +105,7 @@ def _end_torn_line(path: Path, fd: int) -> None:
 
 
 def read_journal(folder: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line of a run's journal, in order; torn lines are left out. Raises JournalError."""
+    """Every complete line of a run's journal, in order; incomplete lines are skipped. Raises JournalError."""
     path = folder / JOURNAL
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
@@ -120,7 +121,7 @@ def read_journal(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_cases(folder: Path) -> Iterator[CaseRow]:
-    """The case rows of a journal, one at a time; of a case that ran again, every attempt; withdrawn ones left out."""
+    """The case rows of a journal, one at a time, with every attempt of a case; withdrawn rows are skipped."""
     last_void: dict[str, int] = {}
     for number, line in enumerate(read_journal(folder)):
         if line.get("kind") == "void":
@@ -142,7 +143,7 @@ def _voided(folder: Path, line: dict[str, Any]) -> list[str]:
 
 @contextmanager
 def _one_line_errors(folder: Path) -> Iterator[None]:
-    """Report in one line a line that is JSON and not a journal's."""
+    """Report a line that is JSON but not a journal's, in one line."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -150,7 +151,7 @@ def _one_line_errors(folder: Path) -> Iterator[None]:
 
 
 def read_nodes(folder: Path) -> list[Node]:
-    """The nodes that a run may have left on its target, in the order of their making. Raises JournalError."""
+    """The nodes that a run may have left on its target, in order of creation. Raises JournalError."""
     left: dict[Node, None] = {}
     for line in read_journal(folder):
         with _one_line_errors(folder):

@@ -1,8 +1,8 @@
 """Locks on files and folders, which end with their process.
 
-Knows: the system's file locks, and that Windows, and some file systems, have none. Must not know: what they guard.
+Knows: the system's file locks; Windows and some file systems have none. Must not know: what they protect.
 
-If there are no locks, two writers in one place are the user's own care.
+Without locks, the user has to prevent two writers in one place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ else:
 
 
 def take(handle: int, *, wait: bool = False) -> None:
-    """Lock an open file for as long as it is open; raises BlockingIOError if another process has it."""
+    """Lock an open file as long as it is open; raises BlockingIOError if another process has locked it."""
     if not _HAS_LOCKS:
         return
     try:
@@ -34,7 +34,7 @@ def take(handle: int, *, wait: bool = False) -> None:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder that is there; raises BlockingIOError if another process has it, and OSError."""
+    """Lock an existing folder; raises BlockingIOError if another process has locked it, and OSError."""
     if not _HAS_LOCKS:
         yield
         return

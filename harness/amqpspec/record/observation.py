@@ -1,7 +1,7 @@
 """One observation: a case that ran or an input that was sent, as a row of fixed columns with 64-bit keys beside names.
 
-Knows: columns, their types, the keys and codes that group-bys use. Must not know: files, Spark, who observed.
-Columns are only ever added, at the end and nullable; SCHEMA grows with each addition. Needs pyarrow.
+Knows: columns, their types, the keys and codes for grouping. Must not know: files, Spark, the source of observations.
+Columns are only added, at the end and nullable; SCHEMA increases with each addition. Needs pyarrow.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from amqpspec.record.rows import FROM_BEST, Outcome
 
 SCHEMA = 2
 PREFIX_OCTETS = 16
-"""How many octets of what was sent and received are in the row; all of them are in the evidence."""
+"""The number of sent and received octets in the row; the evidence contains all of them."""
 
 CASE, FUZZ = "case", "fuzz"
 
 VERDICT_CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(FROM_BEST)}
-"""The worst verdict has the highest code, so that a maximum over codes is the worst of them."""
+"""The worst verdict has the highest code, so that the maximum of codes is the worst verdict."""
 
 _NAME = pa.dictionary(pa.int32(), pa.string())
 _TIME = pa.timestamp("us", tz="UTC")
@@ -78,24 +78,24 @@ _OF_CASES = frozenset({"blocked_by", "refusal_scope", "refusal_code", "arrivals"
 
 
 def arrow_schema() -> pa.Schema:
-    """The schema of a campaign's journal, with its version in the metadata; columns of cases cost it nothing."""
+    """The schema of a campaign's journal, with its version in the metadata; unused columns of cases cost nothing."""
     fields = [pa.field(name, kind, nullable=True) for name, kind, _ in COLUMNS if name not in _OF_CASES]
     return pa.schema(fields, metadata={"amqpspec.schema": str(SCHEMA)})
 
 
 def key(*parts: str) -> int:
-    """A signed 64-bit key of some names; the same on every machine."""
+    """A signed 64-bit key of some names, the same on every machine."""
     digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 _EMPTY: dict[str, Any] = dict.fromkeys((name for name, _, _ in COLUMNS), None)
 _known_key = lru_cache(maxsize=1 << 12)(key)
-"""For names that come again and again."""
+"""For names that occur repeatedly."""
 
 
 def row(**values: Any) -> dict[str, Any]:
-    """A whole row: what is not given is null, keys are computed from the names."""
+    """A complete row: missing values are null, keys are computed from the names."""
     if unknown := sorted(values.keys() - _EMPTY.keys()):
         raise KeyError(f"observation: expected columns {', '.join(sorted(_EMPTY))}, actual {unknown}")
     filled = _EMPTY | values

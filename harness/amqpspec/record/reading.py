@@ -1,6 +1,6 @@
-"""JSON and YAML from others: input that is nested too deeply, or is too large, is an error like any other.
+"""Reads JSON and YAML from other sources: input that is nested too deeply or too large is a normal error.
 
-Knows: parsers and their limits. Must not know: what a file is for.
+Knows: parsers and their limits. Must not know: the purpose of a file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 MAX_YAML_CHARACTERS = 2 << 20
-"""A parser in Python takes seconds for a megabyte; our largest baseline has a thirtieth of this."""
+"""A parser in Python needs seconds for a megabyte; our largest baseline has a thirtieth of this."""
 _TOO_DEEP = "nested too deeply"
 
 
@@ -33,7 +33,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """The nodes of a YAML text, which know their lines; raises yaml.YAMLError."""
+    """The nodes of a YAML text, with their lines; raises yaml.YAMLError."""
     if len(text) > MAX_YAML_CHARACTERS:
         raise yaml.YAMLError(f"expected at most {MAX_YAML_CHARACTERS} characters, actual {len(text)}")
     try:

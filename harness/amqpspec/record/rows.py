@@ -1,7 +1,7 @@
 """The results contract: the rows that a run leaves behind and every report reads.
 
-Knows: names, order and JSON form of what is recorded. Must not know: how it came about or how it is shown.
-A field is only ever added; SCHEMA grows when a reader has to know.
+Knows: names, order and JSON form of what is recorded. Must not know: how results are produced or shown. Fields are
+only added; SCHEMA increases if readers have to know.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHEMA = 2
 
 
 class Outcome(StrEnum):
-    """What a case came to. Only PASS and OBSERVED are green."""
+    """The outcome of a case. Only PASS and OBSERVED are green."""
 
     PASS = "pass"
     OBSERVED = "observed"
@@ -36,7 +36,7 @@ FROM_BEST: tuple[Outcome, ...] = (
     Outcome.EXCLUDED, Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.BLOCKED,
     Outcome.INCONCLUSIVE, Outcome.ERROR, Outcome.FAIL,
 )  # fmt: skip
-"""The one order in which one verdict is worse than another; places in it are recorded, so that none ever changes."""
+"""The order of verdicts from best to worst; positions are recorded and never change."""
 
 RAN = frozenset(
     {
@@ -51,42 +51,44 @@ RAN = frozenset(
 
 
 DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
-"""What a baseline may list."""
+"""The outcomes that a baseline may list."""
 
 
 class BlockedBy(StrEnum):
-    """What kept a case from a judgement."""
+    """Why a case was not judged."""
 
     HOOK = "hook"
-    """The target's configuration does not offer what the case needs: a second user, a restart."""
+    """The target's configuration lacks something that the case needs: a second user, a restart."""
     PREREQUISITE = "prerequisite"
-    """The target did not do what the case builds on."""
+    """The target did not do something that the case requires first."""
     PROFILE = "profile"
-    """The target's profile, or what it announces, leaves the matter out."""
+    """The target's profile, or its announcements, exclude the subject of the case."""
     LIMIT = "limit"
-    """A limit that the target may set for itself leaves no room, or it leaves an option out and says so by name."""
+    """A limit that the target may choose leaves no room for the case, or the target omits an option and says so
+    explicitly.
+    """
     BUDGET = "budget"
-    """The time that the case has was used up."""
+    """The case ran out of time."""
     TARGET_GONE = "target-gone"
     """The target had died before the case began."""
     NOT_REACHED = "not-reached"
-    """The target did not serve at all."""
+    """The target was not serving."""
     STOPPED = "stopped"
     """The run ended before the case began."""
     SELECTION = "selection"
-    """The user left the case out."""
+    """The user excluded the case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a verdict rests on, as data; sentences about it are for people.
+    """The facts of a verdict, as data; sentences about them are for people.
 
-    ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
-    code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose; ``first`` is the
-    first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing arrived, where
-    time alone tells that something does not arrive; 0 where counts or marks do. ``application`` is whether the
-    application of a client learned of what happened (``reported``, ``silent``, ``hang``, ``crash``, ``memory``).
-    ``role`` is ``server`` where clients are judged and the verdict is about the server that they spoke to.
+    ``refusal`` is the observed refusal; ``arrivals`` are all arrivals, each with kind and code (``channel.close
+    404``, ``end``); ``way`` is the behaviour that a target chose, if it may choose; ``first`` is the first refusal of
+    the whole conversation, for cases that are not green. ``quiet_s`` is how long nothing arrived, if only time can
+    prove absence; otherwise 0. ``application`` is how the behaviour affected the application of a client
+    (``reported``, ``silent``, ``hang``, ``crash``, ``memory``). ``role`` is ``server`` if clients are judged and the
+    verdict is about their server.
     """
 
     refusal: Refusal | None = None
@@ -107,7 +109,7 @@ class Facts:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
-        """Read facts back; unknown keys of a newer writer are left out."""
+        """Read facts; unknown keys of a newer version are ignored."""
         refusal, first = _refusal(data.get("refusal")), _refusal(data.get("first"))
         arrivals, way = tuple(data.get("arrivals", ())), data.get("way", "")
         quiet_s, application = data.get("quiet_s", 0.0), data.get("application", "")
@@ -160,12 +162,12 @@ class CaseRow:
 
     @property
     def is_known(self) -> bool:
-        """Whether the target's baseline lists this, with a reason, as something that is not green."""
+        """Whether the target's baseline lists this deviation with a reason."""
         return self.baseline == "known" and self.verdict in DEVIATIONS
 
     @property
     def is_blocked_by_configuration(self) -> bool:
-        """Whether what is missing is ours to configure, so that nothing is said of the target."""
+        """Whether the missing part is a matter of our configuration, so that nothing is said about the target."""
         return self.verdict is Outcome.BLOCKED and self.blocked_by is BlockedBy.HOOK
 
     def to_json(self) -> dict[str, Any]:
@@ -179,7 +181,7 @@ class CaseRow:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CaseRow:
-        """Read a row back, of an older schema, too; unknown keys of a newer writer are left out."""
+        """Read a row, also of an older schema; unknown keys of a newer version are ignored."""
         if "facts" not in data:
             data = schema_1.with_fields(data)
         known = {key: data[key] for key in cls.__slots__ if key in data}
@@ -193,7 +195,7 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """Who was certified: its name in targets.yaml, the URL without secrets, and what it announced of itself."""
+    """The target: its name in targets.yaml, the URL without secrets, and its announcements."""
 
     name: str
     url: str
@@ -205,13 +207,13 @@ class TargetRow:
 
     @property
     def label(self) -> str:
-        """``RabbitMQ 3.10.8`` as announced, else the target's name."""
+        """``RabbitMQ 3.10.8`` as announced, otherwise the target's name."""
         return f"{self.product} {self.version}".strip() or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run: where, when (UTC, ISO 8601), with which suite, and whether it finished."""
+    """One run: target, times (UTC, ISO 8601), suite, and whether it finished."""
 
     id: str
     target: TargetRow
@@ -230,7 +232,7 @@ class RunRow:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunRow:
-        """Read a row back; unknown keys of a newer writer are left out."""
+        """Read a row; unknown keys of a newer version are ignored."""
         known = {key: data[key] for key in cls.__slots__ if key in data}
         target = data["target"]
         known["target"] = TargetRow(**{key: target[key] for key in TargetRow.__slots__ if key in target})

@@ -1,11 +1,10 @@
-"""Rows of schema 1: what they say in sentences, as the fields that rows have since.
+"""Converts rows of schema 1, which have only sentences, to rows with fields.
 
-Knows: how schema 1 worded things. Must not know: how anything is worded today.
+Knows: the wording of schema 1. Must not know: today's wording.
 
-This is the only place that reads amqpspec's sentences, and only rows of old files come here. What such a row observed
-becomes its way (see ``record.rows.Facts``): the sentence with the target's own names, texts and numbers as
-placeholders, which is what old lakes compare cases by. Reply codes and protocol headers are the protocol's own numbers
-and stay.
+This is the only module that parses amqpspec's sentences, and only for rows of old files. The observation of such a
+row becomes its way (see ``record.rows.Facts``): the sentence with placeholders for the target's names, texts and
+numbers, by which old lakes compare cases. Reply codes and protocol headers stay.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from amqpspec.record.shapes import shape
 
 
 def with_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the fields that it lacks."""
+    """The row with the missing fields added."""
     return {
         **row,
         "blocked_by": _blocked_by(row),

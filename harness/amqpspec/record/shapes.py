@@ -1,6 +1,6 @@
-"""What two sentences have in common: their words, without what differs from run to run.
+"""The shape of a sentence: its words without the parts that differ from run to run.
 
-Knows: texts, octets and numbers as they stand in what a case observed. Must not know: who compares, and what for.
+Knows: the forms of texts, octets and numbers in observations. Must not know: the purpose of the comparison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ENDS = re.compile(r" \((?:FIN|RST)\)")
 
 
 def shape(observed: str) -> str:
-    """The text with the target's own names, texts and numbers as placeholders; lists of them as one."""
+    """The text with placeholders for the target's names, texts and numbers; a list of them becomes one placeholder."""
     text, before = _NOISE.sub(lambda found: found["kept"] or "…", _ENDS.sub("", observed)), ""
     while text != before:
         text, before = _LIST.sub("(…)", text), text

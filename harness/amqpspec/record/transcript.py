@@ -1,8 +1,8 @@
-"""The transcript of a case: complete octets both ways with times, decoded frames beside them, secrets taken out.
+"""The transcript of a case: all octets in both directions with times, decoded frames, masked secrets.
 
-Knows: the line format of docs/results-format.md. Must not know: verdicts' meaning, sockets.
-Bounded: after ``MAX_OCTETS`` of one direction what is sent leaves its hash, and what arrives is only counted; the line
-``over`` says from where, the last one how many octets are not shown.
+Knows: the line format of docs/results-format.md. Must not know: the meaning of verdicts, sockets. Bounded: after
+``MAX_OCTETS`` of one direction, sent octets are recorded only by their hash, and received ones are only counted; the
+line ``over`` marks the position, and the last line has the number of octets that are not shown.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from amqpspec.wire.direction import Direction, Directions
 MAX_OCTETS = 2 << 20
 _LEAST_OCTETS, _LEAST_PLAIN = 8, 16
 _DIGITS = frozenset({"hex", "sha256"})
-"""Octets as digits, in which a password of digits stands by chance; its own octets are starred before."""
+"""Octets as hex digits: they may contain a password of digits by chance, so octets are masked before they are written
+as hex.
+"""
 
 
 class TranscriptError(OSError):
-    """A transcript cannot be written; the text names file and cause."""
+    """A transcript cannot be written; the message names file and cause."""
 
 
 class Transcript:
@@ -47,12 +49,12 @@ class Transcript:
         self._clock: list[int] = []
 
     def write(self, kind: str, t_ns: int | None = None, **data: Any) -> None:
-        """One line; times are kept relative to the first one."""
+        """Write one line; times are relative to the first one."""
         with self._lock:
             self._line(kind, t_ns, data)
 
     def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
-        """Octets that went ``out`` or came ``in`` on a connection."""
+        """Record octets sent (``out``) or received (``in``) on a connection."""
         with self._lock:
             self._octets[direction] += len(octets)
             is_over = self._octets[direction] > MAX_OCTETS
@@ -83,12 +85,12 @@ class Transcript:
         self._cut_octets += len(octets)
 
     def clock(self, t_ns: int) -> None:
-        """The time that a case read; it is in the next line."""
+        """Record a time that a case read; it is part of the next line."""
         with self._lock:
             self._clock.append(t_ns)
 
     def close(self) -> None:
-        """Close the file, saying what was cut."""
+        """Close the file, with a line about omitted octets."""
         with self._lock:
             if self._cut_octets:
                 self._line("cut", None, {"octets": self._cut_octets})
@@ -107,7 +109,7 @@ class Transcript:
                 self._file.write(json.dumps({"kind": kind, **self._starred(data)}, default=str) + "\n")
 
     def _starred(self, value: Any) -> Any:
-        """The data with secrets starred out wherever a target, or a note, says one."""
+        """The data with masked secrets in all texts of a target and in notes."""
         if not self._secrets:
             return value
         if isinstance(value, Mapping):
@@ -125,10 +127,10 @@ class Transcript:
 
 
 def distinctive(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Those that do not occur by chance: from eight octets on, from sixteen where all are letters, or digits.
+    """Secrets that do not occur by chance: at least eight octets, or sixteen if all are letters or all are digits.
 
-    A shorter one is hidden in the fields where it belongs (``amqpspec.wire.direction``), and only there: a password
-    like ``pass`` is no reason to star out half of the evidence.
+    Shorter ones are masked only in their fields (``amqpspec.wire.direction``), because a password like ``pass`` would
+    otherwise mask much of the evidence.
     """
     return tuple(
         secret
@@ -138,7 +140,7 @@ def distinctive(secrets: Iterable[str]) -> tuple[str, ...]:
 
 
 def starred(text: str, secrets: Iterable[str]) -> str:
-    """A text with secrets starred out, as far as they are distinctive."""
+    """A text with masked secrets, if they are distinctive."""
     for secret in distinctive(secrets):
         text = text.replace(secret, "*" * len(secret))
     return text

@@ -1,6 +1,6 @@
-"""What a case of AMQP 0-10 drives.
+"""The client side of AMQP 0-10 for cases.
 
-``peer.Peer`` is the door; a case on top of the session layer needs these verbs of it:
+``peer.Peer`` is the entry point; a case above the session layer needs these methods:
 
 - ``open_session(channel)``: the login where it has not been done, attach, command-point; everything on channel 0 where
   no other is named. Several sessions are several channels. ``another()`` is a further connection.

@@ -1,6 +1,6 @@
-"""What arrives on a connection of AMQP 0-10, and the refusal that arrivals amount to.
+"""The arrivals on a connection of AMQP 0-10, and the refusal in them.
 
-Knows: controls, commands, which of them say that something was refused, and how far. Must not know: how they are read.
+Knows: controls, commands, which of them refuse something, and at which scope. Must not know: how they are read.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _CODES = {
     "session.detached": (Scope.SESSION, "code", "session.detach-code"),
     "message.reject": (Scope.DELIVERY, "code", "message.reject-code"),
 }
-"""What refuses: its scope, where its code stands, and the domain whose names the ledger cites for it."""
+"""The refusing controls and commands: scope, field of the code, and the domain whose names the ledger uses."""
 _WIDTH = (Scope.CONNECTION, Scope.SESSION, Scope.DELIVERY)
 
 
 @dataclass(frozen=True, slots=True)
 class AssemblyArrived(Arrival):
-    """A control or a command that is complete; ``id`` is a command's, as its session counts."""
+    """A complete control or command; ``id`` is that of a command, as its session counts."""
 
     assembly: Assembly
     id: int | None = None
@@ -39,12 +39,12 @@ class AssemblyArrived(Arrival):
 
     @property
     def channel(self) -> int:
-        """The channel on which it came."""
+        """The channel on which it arrived."""
         return self.assembly.channel
 
     @property
     def args(self) -> Mapping[str, Any]:
-        """The arguments that are there, by their keys."""
+        """The present arguments, by their keys."""
         return self.assembly.instruction.args if self.assembly.instruction else {}
 
     def __getitem__(self, key: str) -> Any:
@@ -57,7 +57,7 @@ class AssemblyArrived(Arrival):
         return self.assembly.body or b""
 
     def struct(self, name: str) -> Mapping[str, Any]:
-        """The fields of a struct in the header segment by its name; none if it is not there."""
+        """The fields of a struct in the header segment, by its name; empty if it is absent."""
         found = (entry for entry in self.assembly.header or () if isinstance(entry, Packed))
         return next((entry.fields for entry in found if entry.name == name), {})
 
@@ -73,19 +73,19 @@ class AssemblyArrived(Arrival):
 
     @property
     def code(self) -> int | str | None:
-        """What a refusal carries: a number, or the name where the ledger cites names."""
+        """The code of a refusal: a number, or the name if the ledger uses names."""
         _, key, domain = _CODES.get(self.name, (None, "", ""))
         value = self[key]
         return next((c.name for c in DIALECT.choices(domain) if c.value == value), value)
 
     @property
     def kind(self) -> str:
-        """The name; what refuses with its code."""
+        """The name, with the code if it is a refusal."""
         return f"{self.name} {self.code}" if self.name in _CODES else self.name
 
     @property
     def refusal(self) -> Refusal | None:
-        """What it refuses; a session that was detached cleanly refuses nothing."""
+        """Its refusal; a clean detach is none."""
         if self.name not in _CODES or (self.name, self.code) == ("session.detached", "normal"):
             return None
         return Refusal(_CODES[self.name][0], self.code)
@@ -100,9 +100,9 @@ class AssemblyArrived(Arrival):
 
 
 def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, AssemblyArrived | None]:
-    """The refusal that arrivals amount to, and what said it.
+    """The refusal in the arrivals, and the arrival with it.
 
-    Of several the widest counts, of one scope the first; a header comes before a bare end.
+    The widest scope counts, and within a scope the first; a header precedes an end without a message.
     """
     arrivals = tuple(arrivals)
     said = [a for a in arrivals if isinstance(a, AssemblyArrived) and a.refusal is not None]

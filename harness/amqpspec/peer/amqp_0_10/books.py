@@ -1,6 +1,6 @@
 """The state of one session: ids in both directions, and which commands each side has completed.
 
-Knows: serial numbers, sets of them. Must not know: octets, sockets, what a command does.
+Knows: serial numbers, sets of them. Must not know: octets, sockets, the effects of commands.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from amqpspec.wire.amqp_0_10.serial import Ranges, SerialSet, add, latest
 class Session:
     """One end of a session.
 
-    ``next_id`` is the id of the next command out, ``next_in`` that of the next one in; None until a command-point has
-    said it. ``done`` are commands out that the target reported as completed. ``received`` are commands in,
-    ``finished`` those of them that were completed here, and ``known`` those that the target knows to be.
+    ``next_id`` is the id of the next sent command, ``next_in`` that of the next received one; None until a
+    command-point sets it. ``done`` are sent commands that the target reported as completed. ``received`` are received
+    commands, ``finished`` those that were completed here, and ``known`` those whose completion the target knows.
     """
 
     name: bytes
@@ -31,18 +31,18 @@ class Session:
 
     @property
     def reported(self) -> Ranges:
-        """What completed has to say: all that is finished, except for what is known to be."""
+        """The ids for completed: all finished commands, except those that the target knows to be completed."""
         return (self.finished - self.known).ranges
 
     def number(self) -> int | None:
-        """The id of one more command out."""
+        """The id of the next sent command; counts it."""
         number = self.next_id
         if number is not None:
             self.next_id = add(number, 1)
         return number
 
     def arrived(self) -> int | None:
-        """The id of one more command in."""
+        """The id of the next received command; counts it."""
         number = self.next_in
         if number is not None:
             self.next_in = add(number, 1)

@@ -1,8 +1,9 @@
-"""One connection of AMQP 0-10, below the vocabulary of cases: controls and commands, sent and noticed.
+"""One connection of AMQP 0-10, below the vocabulary of cases: controls and commands, sent and received.
 
-Knows: what was sent and what arrived on it, and the books of its sessions. Must not know: sockets, verdicts.
-Where it is ``polite`` (the usual), what has to be answered is answered: close, detach, request-timeout, flush,
-completed that wants a timely reply (this one where it ``knows``: what is known is not sent again).
+Knows: what was sent and what arrived on it, and the state of its sessions. Must not know: sockets, verdicts.
+
+If it is ``polite`` (the default), it answers what requires an answer: close, detach, request-timeout, flush, and
+completed with timely-reply (the last only if it ``knows``: known completions are not sent again).
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ class Connection(Line):
         self.sessions: dict[int, Session] = {}
 
     def is_over(self) -> bool:
-        """Whether the target has ended the connection, or said that it does."""
+        """Whether the target has ended the connection, or announced its end."""
         return self.ended is not None or self.closed_by is not None
 
     @property
     def problems(self) -> list[Problem]:
-        """What the specification says against what the target has sent so far."""
+        """Violations of the specification in the target's frames so far."""
         return self.listener.problems
 
     # --- sending
@@ -64,13 +65,13 @@ class Connection(Line):
         body: bytes | None = None,
         **args: Any,
     ) -> bytes:
-        """A control or a command as frames of the size agreed on."""
+        """A control or a command in frames of the agreed size."""
         return encode_assembly(
             name, channel, sync=sync, header=header, body=body, max_frame_octets=self.max_frame_octets, **args
         )
 
     def number(self, channel: int = 0) -> int | None:
-        """The id that the next command on a channel gets; for commands that are sent as octets, too."""
+        """The id of the next command on a channel, also for commands that are sent as octets."""
         session = self.sessions.get(channel)
         return None if session is None else session.number()
 
@@ -94,15 +95,15 @@ class Connection(Line):
         return number
 
     def complete(self, ids: Iterable[int], channel: int = 0, timely: bool = False) -> None:
-        """Tell that commands of the target are completed: these, and those that were before."""
+        """Report commands of the target as completed: these, and earlier ones."""
         session = self.sessions[channel]
         session.finished = latest(session.finished, ((number, number) for number in ids))
         self.send("session.completed", channel, commands=session.reported, timely_reply=timely)
 
-    # --- noticing
+    # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Keep book of what arrives; answer where polite."""
+        """Record an arrival; answer it if polite."""
         if not isinstance(arrival, AssemblyArrived):
             return arrival
         session = self.sessions.get(arrival.channel)
@@ -119,7 +120,7 @@ class Connection(Line):
         return isinstance(arrival, AssemblyArrived) and arrival.name == "connection.close"
 
     def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
-        """What arrivals amount to."""
+        """The refusal in the arrivals."""
         return Reaction(tuple(arrivals), *refusal_of(tuple(arrivals)))
 
     def _booked(self, session: Session, arrival: AssemblyArrived) -> AssemblyArrived:
@@ -149,7 +150,7 @@ class Connection(Line):
         elif session is not None and arrival.name == "session.flush":
             self._answer_flush(session, arrival)
         elif session is not None and arrival.id is not None and arrival.name != "message.transfer":
-            # Nothing waits for a window but transfers: the rest is done once it is read.
+            # Only transfers wait for a window; other commands are completed when they are read.
             session.finished = latest(session.finished, ((arrival.id, arrival.id),))
 
     def _answer_flush(self, session: Session, arrival: AssemblyArrived) -> None:

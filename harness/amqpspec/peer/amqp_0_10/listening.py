@@ -1,4 +1,4 @@
-"""From the octets of a target to arrivals: assemblies once they are complete.
+"""Converts the octets of a target to arrivals: complete assemblies.
 
 Knows: the codec's frames. Must not know: sessions, how arrivals are waited for.
 """
@@ -14,7 +14,7 @@ from amqpspec.wire.amqp_0_10.reader import FrameReader
 
 
 class AssemblyListener(FrameListener[Frame]):
-    """``problems`` are what the specification says against frames and values that could be read."""
+    """``problems`` are violations of the specification in readable frames and values."""
 
     reader: FrameReader
 
@@ -23,7 +23,7 @@ class AssemblyListener(FrameListener[Frame]):
         self.problems: list[Problem] = []
 
     def _frame(self, frame: Frame) -> None:
-        """Only what completes an assembly arrives; what has no place, or cannot be read, is garbled."""
+        """An arrival is the frame that completes an assembly; misplaced or unreadable data are garbled."""
         self.problems += frame.problems
         error = frame.error or (frame.assembly.error if frame.assembly else None)
         if error is not None:

@@ -29,7 +29,7 @@ _MAX_ROUNDS = 8
 
 
 class Opening(Connection):
-    """A connection that can be opened and closed, and so can its sessions."""
+    """A connection with handshake and sessions."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)
@@ -51,7 +51,7 @@ class Opening(Connection):
         raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
 
     def arrival(self, *names: str, channel: int | None = 0, within_s: float | None = None) -> Arrival:
-        """Like ``expect``, but gives what came instead: a refusal there, the end, garbled octets, or Quiet."""
+        """Like ``expect``, but returns any other end of the wait: a refusal there, the end, garbled octets, or Quiet."""
         return self.wait(
             lambda a: is_one(a, names, channel) or refuses(a, channel),
             self.patience_s if within_s is None else within_s,
@@ -60,7 +60,7 @@ class Opening(Connection):
     # --- the connection
 
     def greet(self, header: bytes | None = None) -> AssemblyArrived:
-        """Send the protocol header, take the target's and connection.start."""
+        """Send the protocol header; receive the target's and connection.start."""
         self.send_header(header)
         arrival = self.wait(lambda a: False, self.patience_s)
         octets = arrival.header.octets if isinstance(arrival, HeaderArrived) else b""
@@ -79,7 +79,7 @@ class Opening(Connection):
         properties: Mapping[str, Any] | None = None,
         locale: str = "en_US",
     ) -> None:
-        """Send connection.start-ok for the peer's login, or with other values in their places."""
+        """Send connection.start-ok for the peer's login, or with other values."""
         mechanism = mechanism or self.login.mechanism
         self._conversation = conversation(mechanism, self.login)
         self.send(
@@ -91,7 +91,7 @@ class Opening(Connection):
         )
 
     def offered(self) -> AssemblyArrived:
-        """Connection.tune, behind as many rounds of secure as the mechanism takes."""
+        """Connection.tune, after the rounds of secure that the mechanism needs."""
         for _ in range(_MAX_ROUNDS):
             arrival = self.expect("connection.tune", "connection.secure")
             if arrival.name == "connection.tune":
@@ -108,7 +108,7 @@ class Opening(Connection):
         heartbeat: int | None = None,
         proposed: AssemblyArrived | None = None,
     ) -> AssemblyArrived:
-        """Take connection.tune and answer it: what the target proposed, or other values in their places.
+        """Receive connection.tune and answer with the proposed values, or with others.
 
         Raises OutOfReach for more channels than it proposed.
         """
@@ -132,24 +132,24 @@ class Opening(Connection):
         return start
 
     def open_connection(self, **tuning: Any) -> Self:
-        """The whole handshake; keyword arguments go to ``tune`` (and ``properties`` to start-ok)."""
+        """The whole handshake; keyword arguments are passed to ``tune`` (and ``properties`` to start-ok)."""
         self.handshake(**tuning)
         self.call_control("connection.open", virtual_host=self.login.vhost)
         self.opened = True
         return self
 
     def call_control(self, name: str, /, channel: int = 0, **args: Any) -> AssemblyArrived:
-        """Send a control and take what responds to it; raises Unmet."""
+        """Send a control and receive its response; raises Unmet."""
         self.send(name, channel, **args)
         return self.expect(*ROWS[name].responses, channel=channel)
 
     def close(self) -> Arrival:
-        """Close the connection as the specification says; returns close-ok or what came instead."""
+        """Close the connection according to the specification; returns close-ok or another arrival."""
         self.send("connection.close", reply_code=200, reply_text="done")
         return self.wait(lambda a: is_one(a, ("connection.close-ok",), None), self.patience_s)
 
     def leave(self, within_s: float) -> None:
-        """Detach what is attached and close, and wait a little for the answers, once the verdict is there."""
+        """Detach all sessions, close, and wait a little for the answers; called after the verdict."""
         if not self.dialled or self.is_over() or not self.opened:
             return
         for channel, session in self.sessions.items():
@@ -161,7 +161,7 @@ class Opening(Connection):
     # --- sessions
 
     def attach(self, channel: int = 0, name: bytes | None = None, *, force: bool = False) -> Session:
-        """Attach a session, of a unique name if none is given; raises Unmet if it is refused."""
+        """Attach a session, with a unique name if none is given; raises Unmet if it is refused."""
         if self.channel_max is not None and channel >= self.channel_max:
             raise OutOfReach(f"channel-max is {self.channel_max}, the case needs channel {channel}")
         session = Session(self.name("s").encode() if name is None else name, channel)
@@ -170,21 +170,21 @@ class Opening(Connection):
         return session
 
     def reattach(self, session: Session, channel: int = 0, *, force: bool = True) -> Session:
-        """Attach a session that was lost, on this connection, with its books; raises Unmet if it is refused."""
+        """Attach a session that lost its channel, on this connection, with its state; raises Unmet if it is refused."""
         session.channel, session.attached = channel, True
         self.sessions[channel] = session
         self.call_attach(session, force)
         return session
 
     def call_attach(self, session: Session, force: bool = False) -> AssemblyArrived:
-        """Send session.attach and take session.attached."""
+        """Send session.attach and receive session.attached."""
         self.send("session.attach", session.channel, name=session.name, force=force)
         return self.expect("session.attached", channel=session.channel)
 
     def open_session(
         self, channel: int = 0, name: bytes | None = None, *, point: int = 0, timeout_s: int | None = None
     ) -> Session:
-        """The login where it has not been done, a session, and its command-point; with a timeout where one is given."""
+        """Log in if necessary, attach a session, and send its command-point; with a timeout if one is given."""
         if not self.opened:
             self.open_connection()
         session = self.attach(channel, name)
@@ -213,5 +213,5 @@ def is_one(arrival: Arrival, names: tuple[str, ...], channel: int | None) -> boo
 
 
 def refuses(arrival: Arrival, channel: int | None) -> bool:
-    """Whether it ends the session on that channel: what is waited for there will not come."""
+    """Whether it ends the session on that channel, so that waiting there is useless."""
     return is_one(arrival, ("execution.exception", "session.detached", "session.detach"), channel)

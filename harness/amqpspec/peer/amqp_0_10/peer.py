@@ -1,9 +1,9 @@
-"""The peer that a case drives: prerequisites, claims, messages, barriers, reactions.
+"""The peer that a case uses: prerequisites, claims, messages, barriers, reactions.
 
-Knows: the conversation of AMQP 0-10 as a client has it. Must not know: sockets, files, how verdicts are reported.
+Knows: the conversation of AMQP 0-10 from the client's side. Must not know: sockets, files, how verdicts are reported.
 
-``call`` sends something and takes what answers it. What does not happen raises ``Unmet``: before ``claim`` the case
-is blocked by it, after ``claim`` it is a failure of what was claimed.
+``call`` sends something and receives its answer. A missing answer raises ``Unmet``: before ``claim`` it blocks the
+case, after ``claim`` it is a failure.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _PLAIN: Mapping[str, Any] = {"priority": 4, "delivery_mode": 1}
 
 
 class Peer(Opening):
-    """One client connection with the verbs of a case. ``another`` gives a further, independent one."""
+    """One client connection with the methods for cases. ``another`` returns an additional, independent one."""
 
-    # --- asking
+    # --- requests
 
     def call(self, name: str, /, channel: int = 0, **args: Any) -> Any:
-        """Send something and take what answers it; raises Unmet if another thing comes, or nothing.
+        """Send something and receive its answer; raises Unmet for any other arrival, or none.
 
-        Gives the responding control, the result of a command that has one (``Packed``), else its completion.
+        Returns the responding control, the result of a command that has one (``Packed``), otherwise its completion.
         """
         row = ROWS[name]
         if not isinstance(row, Command):
@@ -95,35 +95,35 @@ class Peer(Opening):
         raise Unmet(f"a result of command {number}", arrival.describe(self.dialect), arrival)
 
     def pending(self, *names: str, channel: int | None = 0) -> list[AssemblyArrived]:
-        """What of these has arrived on the channel and was not taken yet."""
+        """Arrivals of these kinds on the channel that no wait has returned yet."""
         found = self.stashed(lambda a: is_one(a, names, channel))
         return [a for a in found if isinstance(a, AssemblyArrived)]
 
     # --- proof of silence
 
     def barrier(self, channel: int = 0) -> None:
-        """Prove that the target has done everything sent so far on the channel; raises Unmet.
+        """Prove that the target has processed everything sent so far on the channel; raises Unmet.
 
-        Afterwards, ``pending`` tells what has arrived.
+        Afterwards, ``pending`` returns the arrivals.
         """
-        # Servers deliver from other threads than the one that answers: what was on its way when the first answer was
-        # written comes before the second one.
+        # Servers may deliver from another thread than the one that answers: data on its way at the first answer
+        # arrives before the second one.
         for _ in range(2):
             self.call("execution.sync", channel)
 
     # --- reactions
 
     def reaction(self, channel: int = 0, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses, answers, or accepts it.
+        """Watch the target's reaction to the last octets until it refuses, answers, or accepts them.
 
-        It accepted it when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
-        channel cannot carry one), when nothing arrived within the patience for endings.
+        It accepted them if it answers a later barrier on the same channel; without ``barrier`` (if the channel cannot
+        carry one), if nothing arrived within the patience for endings.
         """
         patience = self.context.patience
         if not barrier:
             return self.reacted(self._watch(channel, None, within_s or patience.ending_s))
-        # Most refusals come at once. They are waited for without the barrier, which would be one more violation on a
-        # session that the target is about to end.
+        # Most refusals arrive immediately. They are awaited without the barrier, which would be another violation on
+        # a session that the target is about to end.
         seen = self._watch(channel, None, patience.quiet_s)
         if not isinstance(seen[-1], Quiet):
             return self.reacted(seen)
@@ -148,7 +148,7 @@ class Peer(Opening):
     def _decides(
         self, arrival: AssemblyArrived, channel: int, number: int | None, seen: list[Arrival]
     ) -> bool:
-        """Whether an arrival is the last word; what reveals nothing about what was sent is kept for a later wait."""
+        """Whether an arrival decides the reaction; unrelated arrivals are kept for a later wait."""
         ended = arrival.refusal is not None or arrival.name in _LAST_WORDS
         here = arrival.channel == channel or arrival.name == "connection.close"
         if here and ended:
@@ -165,7 +165,7 @@ class Peer(Opening):
     # --- entities and messages
 
     def queue(self, channel: int = 0, **args: Any) -> str:
-        """Declare a queue for the case (exclusive unless said otherwise); returns its name."""
+        """Declare a queue for the case (exclusive by default); returns its name."""
         name = args.pop("queue", None) or self.name("q")
         args.setdefault("exclusive", not args.get("durable", False))
         self.will_clean("queue", name)
@@ -173,7 +173,7 @@ class Peer(Opening):
         return str(name)
 
     def exchange(self, type: str = "direct", channel: int = 0, **args: Any) -> str:
-        """Declare an exchange of the case's own; returns its name."""
+        """Declare an exchange for the case; returns its name."""
         name = args.pop("exchange", None) or self.name("x")
         self.will_clean("exchange", name)
         self.call("exchange.declare", channel, exchange=name, type=type, **args)
@@ -204,7 +204,7 @@ class Peer(Opening):
         )
 
     def transferring(self, routing_key: str, body: bytes, channel: int = 0) -> bytes:
-        """The octets of a transfer like that of ``publish``, which can be sent more than once."""
+        """The octets of a transfer like that of ``publish``, for sending it more than once."""
         return self.encoded(
             "message.transfer",
             channel,
@@ -226,7 +226,7 @@ class Peer(Opening):
         acquire_mode: int = PRE_ACQUIRED,
         **args: Any,
     ) -> str:
-        """Subscribe to a queue and give credit, none of a unit that is None; returns the destination."""
+        """Subscribe to a queue and give credit (None: no credit of that unit); returns the destination."""
         name = destination or self.name("d")
         self.call(
             "message.subscribe",
@@ -265,7 +265,7 @@ class Peer(Opening):
         self.complete(ids, channel)
 
     def drain(self, queue: str, channel: int = 0) -> list[AssemblyArrived]:
-        """Everything in a queue that can be had, taken out of it."""
+        """All available messages of a queue, removed from it."""
         name = self.subscribe(queue, channel, messages=None, octets=None, accept_mode=NONE)
         self.flow(name, channel, messages=UNLIMITED, octets=UNLIMITED)
         self.call("message.flush", channel, destination=name)
@@ -281,7 +281,7 @@ class Peer(Opening):
 def entries(
     routing_key: str, delivery: Mapping[str, Any] | None = None, message: Mapping[str, Any] | None = None
 ) -> list[HeaderEntry | Raw]:
-    """The header segment of a transfer: delivery properties with the key, message properties if there are any."""
+    """The header segment of a transfer: delivery properties with the key, and message properties if there are any."""
     properties = {**_PLAIN, "routing_key": routing_key, **(delivery or {})}
     found: list[HeaderEntry | Raw] = [Packed("message.delivery-properties", properties)]
     if message is not None:

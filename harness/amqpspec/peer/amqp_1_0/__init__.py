@@ -1,4 +1,4 @@
-"""The peer of AMQP 1.0: connections, sessions, links and deliveries as a case drives them.
+"""The peer of AMQP 1.0: connections, sessions, links and deliveries for cases.
 
-Knows: nothing by itself; see ``peer``. Must not know: sockets, files, verdicts.
+Knows: nothing itself; see ``peer``. Must not know: sockets, files, verdicts.
 """

@@ -1,4 +1,4 @@
-"""What arrivals on a connection of AMQP 1.0 amount to: a refusal of some scope, or none.
+"""The refusal in arrivals on a connection of AMQP 1.0, with its scope.
 
 Knows: which performatives end what. Must not know: how arrivals are read or waited for.
 """
@@ -13,20 +13,20 @@ from amqpspec.peer.events import Arrival, Ended, HeaderArrived
 from amqpspec.spec.model import Dialect, Refusal, Scope
 
 SENDER, RECEIVER = False, True
-"""The roles as they stand in attach and disposition."""
+"""The roles in attach and disposition."""
 
 _WIDTH = {Scope.CONNECTION: 0, Scope.SESSION: 1, Scope.LINK: 2, Scope.DELIVERY: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Passed(Arrival):
-    """No refusal up to the answer to a barrier that was sent behind."""
+    """No refusal before the answer to a later barrier."""
 
     how: str
 
     @property
     def kind(self) -> str:
-        """The answer to a barrier, whichever it was."""
+        """The answer to a barrier, of any kind."""
         return "barrier answered"
 
     def describe(self, dialect: Dialect) -> str:
@@ -35,10 +35,10 @@ class Passed(Arrival):
 
 
 def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, FrameArrived | None]:
-    """The refusal that arrivals amount to, and the frame that said it.
+    """The refusal in the arrivals, and the frame with it.
 
-    Of several the widest counts; a frame comes before a header, a header before a bare end. What is closed without an
-    error is no refusal: then the frame is given alone.
+    The widest scope counts; a frame precedes a header, and a header an end without a message. A close without an
+    error is not a refusal: then only the frame is returned.
     """
     arrivals = tuple(arrivals)
     frames = [a for a in arrivals if isinstance(a, FrameArrived) and a.says_no]

@@ -1,4 +1,4 @@
-"""Bookkeeping: what a performative that was sent or received does to sessions, links and deliveries.
+"""Updates the state of sessions, links and deliveries for each performative sent or received.
 
 Knows: the states on both sides. Must not know: octets, waiting, verdicts.
 """
@@ -31,7 +31,7 @@ Fields = Mapping[str, Any]
 
 
 class Books:
-    """Everything that is known of one connection."""
+    """The state of one connection."""
 
     def __init__(self) -> None:
         self.sessions: dict[int, Session] = {}
@@ -43,7 +43,7 @@ class Books:
     # --- what is sent
 
     def sent(self, name: str, channel: int, fields: Fields) -> None:
-        """Take down what was sent, as far as it makes sense."""
+        """Record a sent performative, as far as it is consistent."""
         if name == "open":
             self.open_sent = True
         elif name == "close":
@@ -54,8 +54,8 @@ class Books:
             _SENT[name](session, fields)
 
     def _begin_sent(self, channel: int, fields: Fields) -> None:
-        # A channel carries one session at a time (§2.5.1); what the target makes of a second begin is for the case to
-        # see. The first one is still what it was.
+        # A channel carries one session at a time (§2.5.1); the case examines how the target handles a second begin.
+        # The first session remains recorded.
         known = self.sessions.get(channel)
         if known is not None and not (known.end_sent or known.ended_by):
             return
@@ -71,7 +71,7 @@ class Books:
     # --- what is received
 
     def received(self, arrival: FrameArrived) -> FrameArrived:
-        """Take down what was received; returns it back with its session and link made out."""
+        """Record a received performative; returns it with its session and link."""
         if arrival.frame.performative is None:
             return arrival
         name = arrival.name
@@ -101,7 +101,7 @@ class Books:
             session.remote_incoming_window = number(arrival["incoming_window"], 0)
             session.remote_outgoing_window = number(arrival["outgoing_window"], 0)
             session.remote_handle_max = number(arrival["handle_max"], HANDLE_MAX)
-        # The target's number for the session is its own choice (§2.5.1), and so is that of a second answer.
+        # The target chooses its number for the session (§2.5.1); the same applies to a second answer.
         self.by_remote_channel[arrival.wire_channel] = session
         return arrival
 
@@ -113,7 +113,7 @@ def _attach_sent(session: Session, fields: Fields) -> None:
     role, handle = _ROLES.get(_plain(fields.get("role"))), _plain_number(fields.get("handle"), -1)
     if role is None or handle < 0:
         return
-    # A handle is each side's own (§2.6.2): what this side calls the link reveals nothing about what the target will.
+    # Each side chooses its handle (§2.6.2): this side's handle reveals nothing about the target's.
     link = Link(session, str(_plain(fields.get("name"))), handle, role, _address(fields, role))
     if role == "sender":
         link.delivery_count = _plain_number(fields.get("initial_delivery_count"), 0)
@@ -136,7 +136,7 @@ def _flow_sent(session: Session, fields: Fields) -> None:
 
 
 def _transfer_sent(session: Session, fields: Fields) -> None:
-    # Each transfer takes one off the window of the other side, whatever it carries (§2.5.6).
+    # Each transfer reduces the window of the other side by one, whatever it carries (§2.5.6).
     session.next_outgoing_id = serial(session.next_outgoing_id + 1)
     session.remote_incoming_window = max(0, session.remote_incoming_window - 1)
     link = session.links.get(_plain_number(fields.get("handle"), -1))
@@ -145,7 +145,7 @@ def _transfer_sent(session: Session, fields: Fields) -> None:
     if link.sending is None:
         link.sending = link.last_outgoing = _outgoing(session, link, fields)
     link.sending.settled = link.sending.settled or _plain(fields.get("settled")) is True
-    # A delivery ends with the transfer without `more`, or with an aborted one (§2.6.14); both count as sent.
+    # A delivery ends with a transfer without `more`, or with an aborted one (§2.6.14); both count as sent.
     if _plain(fields.get("more")) is not True or _plain(fields.get("aborted")) is True:
         link.sending = None
         link.sent += 1
@@ -200,8 +200,8 @@ def _attached(session: Session, arrival: FrameArrived) -> FrameArrived:
 
 
 def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
-    # What was sent since the target wrote this flow counts against its window already; where it names no id, it has
-    # not seen the begin and counts from the initial one (§2.5.6).
+    # Transfers sent after the target wrote this flow already count against its window; if the flow names no id, the
+    # target has not seen the begin, and the window counts from the initial id (§2.5.6).
     next_id = number(arrival["next_incoming_id"], session.initial_outgoing_id)
     window = number(arrival["incoming_window"], 0)
     session.flow = arrival
@@ -212,7 +212,8 @@ def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
         return arrival
     link.flow = arrival = replace(arrival, link=link)
     link.available = arrival["available"]
-    # A receiver that has seen no attach yet names no delivery-count: credit counts from the initial one (§2.7.4).
+    # A receiver that has not received attach yet sends no delivery-count: credit counts from the initial one
+    # (§2.7.4).
     initial = serial(link.delivery_count - link.sent) if link.is_sender else link.delivery_count
     count = number(arrival["delivery_count"], initial)
     if link.is_sender:
@@ -225,7 +226,7 @@ def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
 
 
 def _transferred(session: Session, arrival: FrameArrived) -> FrameArrived:
-    # Ids of transfers are implied: each one that comes is the next (§2.5.6).
+    # Ids of transfers are implicit: each transfer has the next one (§2.5.6).
     if session.next_incoming_id is not None:
         session.next_incoming_id = serial(session.next_incoming_id + 1)
     session.incoming_window = max(0, session.incoming_window - 1)
@@ -254,7 +255,8 @@ def _disposed(session: Session, arrival: FrameArrived) -> FrameArrived:
     last = number(arrival["last"], first)
     state = arrival["state"] if isinstance(arrival["state"], Composed) else None
     settled = arrival["settled"] is True
-    # A receiver speaks of what was sent to it, a sender of what it has sent; their ids may be equal (§2.7.6).
+    # A receiver's disposition is about received deliveries, a sender's about sent ones; their ids may be equal
+    # (§2.7.6).
     if arrival["role"] == RECEIVER:
         for outgoing in _between(session.outgoing, first, last):
             outgoing.state = state if state is not None else outgoing.state

@@ -1,8 +1,9 @@
-"""Both sides' state of a connection as a case's peer knows it: sessions, links, deliveries, windows, credit.
+"""The state of a connection on both sides, as the peer knows it: sessions, links, deliveries, windows, credit.
 
-Knows: what the specification makes of each performative sent and received. Must not know: octets, waiting, verdicts.
-Books never judge: what does not fit is passed over, so that a case can break any rule and see what the target does.
-Frames that arrived stand here, too: they know their link, and links, sessions and deliveries keep their frames.
+Knows: the effect of each performative sent and received. Must not know: octets, waiting, verdicts.
+
+This module never judges: it ignores inconsistencies, so that a case can violate any rule and observe the target.
+Received frames are also here: they know their link, and links, sessions and deliveries keep their frames.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from amqpspec.wire.amqp_1_0.message import Message, decode_message
 from amqpspec.wire.errors import WireError
 
 SERIAL = 1 << 32
-# Open in practice. A target reckons with ids ahead of it: half of the serial numbers, or more, is undefined (RFC 1982).
+# In practice unlimited. Differences of half of the serial numbers, or more, are undefined (RFC 1982).
 WINDOW = 1 << 30
 HANDLE_MAX = SERIAL - 1
 _CLOSES = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 SCOPES = {**_CLOSES, "disposition": Scope.DELIVERY}
-"""What is over, or rejected, by a performative that says no."""
+"""The performatives and states that end or reject something."""
 _NO_CONDITION = "an error without a condition"
 TERMINAL = ("accepted", "rejected", "released", "modified")
 
@@ -45,8 +46,10 @@ def ahead(later: int, earlier: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameArrived(Arrival):
-    """A frame of the target. ``channel`` is the number under which the case began the session, where it is one's;
-    ``link`` is the link that the target's handle, or the name in attach, stands for.
+    """A frame of the target.
+
+    ``channel`` is the case's number of the session, if the frame belongs to one; ``link`` is the link of the target's
+    handle, or of the name in attach.
     """
 
     frame: TypedFrame
@@ -55,12 +58,12 @@ class FrameArrived(Arrival):
 
     @property
     def name(self) -> str:
-        """The performative's name, ``empty`` for a frame without one, ``type-N`` for a type that is not defined."""
+        """The performative's name, ``empty`` for a frame without one, ``type-N`` for an undefined type."""
         return self.frame.name
 
     @property
     def performative(self) -> Composed:
-        """What the frame carries; raises LookupError for a frame that carries nothing."""
+        """The performative of the frame; raises LookupError if it has none."""
         if self.frame.performative is None:
             raise LookupError(f"{self.name} frame: expected a performative, actual: none")
         return self.frame.performative
@@ -75,7 +78,7 @@ class FrameArrived(Arrival):
 
     @property
     def payload(self) -> bytes:
-        """What follows the performative."""
+        """The octets after the performative."""
         return self.frame.payload
 
     @property
@@ -85,7 +88,7 @@ class FrameArrived(Arrival):
 
     @property
     def error(self) -> Composed | None:
-        """The error that a close, end, detach or rejected state carries."""
+        """The error in a close, end, detach or rejected state."""
         held: Composed | None = self.frame.performative
         if held is not None and self.name in ("disposition", "transfer"):
             held = _composed(held["state"])
@@ -93,7 +96,7 @@ class FrameArrived(Arrival):
 
     @property
     def condition(self) -> str | None:
-        """The condition of that error, None if there is no error."""
+        """The condition of that error, None if there is none."""
         error = self.error
         if error is None:
             return None
@@ -110,7 +113,7 @@ class FrameArrived(Arrival):
 
     @property
     def kind(self) -> str:
-        """The performative, with its condition, state or code."""
+        """The performative with its condition, state or code."""
         if self.name in _CLOSES:
             return f"{self.name} {self.condition or 'without error'}"
         if self.name.startswith("sasl-outcome"):
@@ -124,12 +127,12 @@ class FrameArrived(Arrival):
 
     @property
     def refusal(self) -> Refusal | None:
-        """What it refuses, and why; what is closed without an error is no refusal."""
+        """Its refusal; a close without an error is none."""
         silent = self.name in _CLOSES and self.condition is None
         return None if silent or not self.says_no else Refusal(SCOPES[self.name], self.condition)
 
     def describe(self, dialect: Dialect) -> str:
-        """One phrase for reports: what ends something with its error, anything else with its channel."""
+        """One phrase for reports: closes with their error, other frames with their channel."""
         if self.name in _CLOSES:
             return f"{self.name} {self._why()}"
         if self.name == "disposition":
@@ -151,7 +154,7 @@ class FrameArrived(Arrival):
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
-    """A delivery to the target: what it was called, what became of it."""
+    """A delivery to the target: its tag and id, and its outcome."""
 
     id: int
     tag: Any
@@ -162,7 +165,7 @@ class Outgoing:
 
     @property
     def outcome(self) -> str:
-        """The name of the state that the target reported last; empty while there is none."""
+        """The name of the latest state from the target; empty if there is none yet."""
         return "" if self.state is None else self.state.name
 
     @property
@@ -173,7 +176,7 @@ class Outgoing:
 
 @dataclass(eq=False)
 class Delivery:
-    """A whole delivery of the target, in the transfers in which it came."""
+    """A complete delivery of the target, with its transfers."""
 
     link: Link
     transfers: list[FrameArrived] = field(default_factory=list)
@@ -199,7 +202,7 @@ class Delivery:
 
     @property
     def settled(self) -> bool:
-        """Whether it came settled."""
+        """Whether it was sent settled."""
         return any(t["settled"] is True for t in self.transfers)
 
     @property
@@ -209,7 +212,7 @@ class Delivery:
 
     @property
     def state(self) -> str:
-        """The name of the state that its transfers carry; empty if there is none."""
+        """The name of the state in its transfers; empty if there is none."""
         return next((t.state for t in reversed(self.transfers) if t.state), "")
 
     @cached_property
@@ -219,7 +222,7 @@ class Delivery:
 
     @cached_property
     def message(self) -> Message:
-        """The message; raises Unmet for octets that are none: they are the target's, not ours."""
+        """The message; raises Unmet for invalid octets, because the target sent them."""
         try:
             return decode_message(self.payload)
         except WireError as error:
@@ -233,7 +236,7 @@ class Delivery:
 
 @dataclass(slots=True, eq=False)
 class Link:
-    """A link as the case's peer sees it; ``role`` and ``handle`` are the peer's own."""
+    """A link from the peer's side; ``role`` and ``handle`` are those of the peer."""
 
     session: Session
     name: str
@@ -259,7 +262,7 @@ class Link:
 
     @property
     def is_sender(self) -> bool:
-        """Whether the case's peer is the sender."""
+        """Whether the peer is the sender."""
         return self.role == "sender"
 
     @property
@@ -274,13 +277,13 @@ class Link:
 
     @property
     def max_message_size(self) -> int:
-        """The largest message that the target takes in octets, 0 for no limit."""
+        """The largest message that the target accepts, in octets; 0 for no limit."""
         return 0 if self.attached is None else number(self.attached["max_message_size"], 0)
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session as the case's peer sees it: ``channel`` is the peer's own, ``remote_channel`` the target's."""
+    """A session from the peer's side: ``channel`` is the peer's number, ``remote_channel`` the target's."""
 
     channel: int
     initial_outgoing_id: int = 0
@@ -315,13 +318,13 @@ class Session:
         return next(handle for handle in range(len(used) + 1) if handle not in used)
 
     def link_named(self, name: Any, role: str) -> Link | None:
-        """The link of that name in that role: one that waits for its answer, else the youngest."""
+        """The link with that name in that role: one that waits for its answer, otherwise the newest."""
         found = [link for link in self.every_link if link.name == name and link.role == role]
         return next((link for link in found if link.attached is None), found[-1] if found else None)
 
 
 def number(value: Any, instead: int) -> int:
-    """A whole number, or another one in place of what is none."""
+    """A whole number; any other value is replaced by the default."""
     return value if isinstance(value, int) and not isinstance(value, bool) else instead
 
 

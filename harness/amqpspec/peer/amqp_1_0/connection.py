@@ -1,8 +1,9 @@
-"""One connection of AMQP 1.0, below the vocabulary of cases: frames sent and noticed, books kept, politeness.
+"""One connection of AMQP 1.0, below the vocabulary of cases: frames sent and received, state, automatic answers.
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
-Where it is ``polite`` (the usual), the target's close, end and detach are answered once. Where it ``keeps_alive``,
-empty frames go out in time for the target's idle-time-out whenever the case waits, on this connection or another one.
+
+If it is ``polite`` (the default), it answers the target's close, end and detach once. With ``keeps_alive``, it sends
+empty frames within the target's idle-time-out whenever the case waits, on this connection or another one.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Connection(Line):
         self._last_sent_s = 0.0
         self._whole = False
 
-    # --- what is known
+    # --- state
 
     @property
     def opened(self) -> FrameArrived | None:
@@ -56,40 +57,40 @@ class Connection(Line):
         return self.books.closed_by
 
     def is_over(self) -> bool:
-        """Whether the target has ended the connection, or said that it does."""
+        """Whether the target has ended the connection, or announced its end."""
         return self.ended is not None or self.closed_by is not None
 
     @property
     def hostname(self) -> str | None:
-        """What open names as hostname: the virtual host, None for the usual one."""
+        """The hostname in open: the virtual host, None for the default one."""
         name = self.login.vhost
         return None if name in ("", "/") else self.context.nodes.hostname.replace("{name}", name)
 
     @property
     def max_frame_octets(self) -> int:
-        """The largest frame that the target takes; the least that it has to take before it opened."""
+        """The largest frame that the target accepts; before its open, the minimum."""
         if self.opened is None:
             return self.dialect.layout.min_max_frame_size
         return number(self.opened["max_frame_size"], NO_LIMIT)
 
     @property
     def channel_max(self) -> int:
-        """The highest channel number that the target takes; 0 before it opened."""
+        """The highest channel number that the target accepts; 0 before its open."""
         return 0 if self.opened is None else number(self.opened["channel_max"], 0)
 
     @property
     def idle_timeout_ms(self) -> int:
-        """After how much silence the target gives a connection up; 0 for never."""
+        """The target's idle timeout; 0 for none."""
         return 0 if self.opened is None else number(self.opened["idle_time_out"], 0)
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong with values in any frame of the target."""
+        """Errors in the values of the target's frames."""
         return self.listener.problems
 
     @property
     def largest_frame_octets(self) -> int:
-        """The size of the target's largest frame; may be set to 0 to look for it again."""
+        """The size of the target's largest frame; set it to 0 to measure again."""
         return self.listener.largest_frame_octets
 
     @largest_frame_octets.setter
@@ -97,7 +98,7 @@ class Connection(Line):
         self.listener.largest_frame_octets = octets
 
     def session(self, channel: int = 0) -> Session:
-        """The book of the session that was begun last on a channel; raises LookupError if there is none."""
+        """The state of the session that was begun last on a channel; raises LookupError if there is none."""
         if channel not in self.books.sessions:
             raise LookupError(f"channel {channel}: expected a begin that was sent, actual: none")
         return self.books.sessions[channel]
@@ -105,7 +106,7 @@ class Connection(Line):
     # --- sending
 
     def send_octets(self, octets: bytes) -> bool:
-        """Send octets as they are; False when the target no longer takes them."""
+        """Send octets unchanged; False if the target no longer accepts them."""
         self._whole = False
         return self._write(octets)
 
@@ -119,7 +120,7 @@ class Connection(Line):
         self._whole = True
 
     def send_header(self, octets: bytes | str | None = None) -> None:
-        """Send a protocol header: ``amqp``, ``tls``, ``sasl`` by name, or any octets; AMQP if none is given."""
+        """Send a protocol header: ``amqp``, ``tls``, ``sasl`` by name, or any octets; AMQP by default."""
         self._write_whole(HEADERS[octets or "amqp"] if octets is None or isinstance(octets, str) else octets)
 
     def send_empty(self) -> None:
@@ -136,15 +137,15 @@ class Connection(Line):
         doff: int | None = None,
         extended: bytes = b"",
     ) -> None:
-        """Send one frame around any body, legal or not; ``size`` and ``doff`` may lie."""
+        """Send one frame with any body, legal or not; ``size`` and ``doff`` may be wrong."""
         self.send_octets(encode_frame(body, channel, frame_type, size=size, doff=doff, extended=extended))
 
     def exact(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
-        """A performative as a frame with just these fields: nothing is filled in, nothing is booked."""
+        """A performative as a frame with exactly these fields: no defaults, no change of state."""
         return performative_frame(name, channel, payload=payload, **fields)
 
     def frame(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
-        """A performative as a frame that will be sent: what is left out is filled in, and all of it is booked."""
+        """A performative as a frame that will be sent: defaults are added, and the state is updated."""
         options = {key: fields.pop(key) for key in WIRE_OPTIONS & fields.keys()}
         if name == "open":
             fields = self._open_fields(fields)
@@ -160,7 +161,7 @@ class Connection(Line):
         return octets
 
     def send(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> None:
-        """Send a performative and do not wait."""
+        """Send a performative without waiting."""
         self._write_whole(self.frame(name, channel, payload=payload, **fields))
 
     def _open_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -169,10 +170,10 @@ class Connection(Line):
             usual["hostname"] = self.hostname
         return {**usual, **fields}
 
-    # --- noticing
+    # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Book what came; answer the target's close, end and detach where polite."""
+        """Record an arrival; answer the target's close, end and detach if polite."""
         if not isinstance(arrival, FrameArrived):
             return arrival
         arrival = self.books.received(arrival)
@@ -181,7 +182,7 @@ class Connection(Line):
         return arrival
 
     def _answer(self, arrival: FrameArrived) -> None:
-        """Once, and only where the case has not said the same before."""
+        """Answer once, unless the case has sent the same performative already."""
         if arrival.name == "close":
             if self.books.open_sent and not self.books.close_sent:
                 self.send("close")
@@ -200,10 +201,10 @@ class Connection(Line):
         """Whether it is the target's close."""
         return isinstance(arrival, FrameArrived) and arrival.name == "close"
 
-    # --- staying alive
+    # --- keep-alive
 
     def read(self, until_s: float) -> Arrival:
-        """The next arrival in the order of the wire, while the target is kept from giving the connection up."""
+        """The next arrival in the order of the wire; meanwhile, keep-alive frames are sent."""
         started_s = self.now()
         while True:
             arrival = super().read(min(until_s, *(line._beat_s() for line in self._kept)))
@@ -215,7 +216,7 @@ class Connection(Line):
 
     @property
     def _kept(self) -> list[Connection]:
-        """All connections of the case: while it waits on one, the others are not to fall silent."""
+        """All connections of the case: while it waits on one, the others must not exceed their idle timeout."""
         return [self, *(line for line in self.lines if isinstance(line, Connection) and line is not self)]
 
     def _beat(self) -> None:
@@ -224,7 +225,7 @@ class Connection(Line):
                 line.send_empty()
 
     def hang_up(self) -> None:
-        """Close the socket silently; nothing is sent any more."""
+        """Close the socket silently; nothing more is sent."""
         self.keeps_alive = False
         super().hang_up()
 

@@ -1,6 +1,6 @@
 """Default fields of a performative that a case omits.
 
-Knows: mandatory fields, what the books say of them. Must not know: waiting, verdicts.
+Knows: mandatory fields, and their values in the state. Must not know: waiting, verdicts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIRE_OPTIONS = frozenset(
 
 
 class _Omit:
-    """Stands for a field that is not sent."""
+    """Represents a field that is not sent."""
 
     def __repr__(self) -> str:
         return "OMIT"
@@ -29,7 +29,7 @@ Fields = dict[str, Any]
 
 
 def filled(name: str, channel: int, fields: Fields, books: Books) -> Fields:
-    """The fields with what was left out filled in; ``OMIT`` is taken out, a link stands for its handle."""
+    """The fields with defaults for missing ones; ``OMIT`` removes a field, and a link is replaced by its handle."""
     fields = {key: value.handle if isinstance(value, Link) else value for key, value in fields.items()}
     session = books.sessions.get(channel)
     fill = _FILLS.get(name)

@@ -1,4 +1,4 @@
-"""Links: attached to nodes, given credit, asked for credit, detached; and round trips that prove silence.
+"""Links: attach to nodes, give credit, wait for credit, detach; and round trips that prove silence.
 
 Knows: attach, detach, flow, barriers. Must not know: messages, verdicts.
 """
@@ -15,7 +15,7 @@ from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 
 SCRATCH = "amqpspec.barrier"
-"""The queue that round trips attach to where a case has none: nothing is ever sent to it."""
+"""The queue for round trips of cases without one: nothing is ever sent to it."""
 
 _NEAR, _FAR = {"sender": "source", "receiver": "target"}, {"sender": "target", "receiver": "source"}
 
@@ -34,7 +34,7 @@ class Linking(Opening):
     def node(self, hint: str = "q") -> str:
         """The address of a queue for the case.
 
-        It is made where the target does not make it when it is first attached to; raises MissingHook if that fails.
+        The queue is created unless the target creates it when a link attaches; raises MissingHook if that fails.
         """
         address = self.address_of(self.will_clean("queue", self.name(hint)))
         if self.context.make_node is not None:
@@ -44,10 +44,10 @@ class Linking(Opening):
     # --- attaching and detaching
 
     def try_attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
-        """Attach and wait for the answer, whatever it is: see ``attached``, ``refused`` and ``detached_by`` of the
-        link, ``ended_by`` of its session, ``closed_by``.
+        """Attach and wait for any answer: see ``attached``, ``refused`` and ``detached_by`` of the link, ``ended_by``
+        of its session, ``closed_by``.
 
-        Begins the session where that was not done. Raises OutOfReach if no handle is left, Unmet for no answer.
+        Begins the session if necessary. Raises OutOfReach if no handle is left, Unmet if no answer arrives.
         """
         if channel not in self.books.sessions:
             self.begin(channel)
@@ -64,7 +64,7 @@ class Linking(Opening):
         return link
 
     def attach_fields(self, role: str, address: Any = None, **fields: Any) -> dict[str, Any]:
-        """The fields of an attach to a node: its own terminus empty, the other one with the address."""
+        """The fields of an attach to a node: the peer's terminus is empty, the other one has the address."""
         if address is None and _FAR[role] not in fields:
             address = self.node()
         return {"role": role, _NEAR[role]: {}, _FAR[role]: {"address": address}, **fields}
@@ -79,24 +79,24 @@ class Linking(Opening):
         return link
 
     def sender(self, address: Any = None, channel: int = 0, **fields: Any) -> Link:
-        """A link to send to a node; credit may come later, see ``credit_for``."""
+        """A link to send to a node; ``credit_for`` waits for credit."""
         return self.attach("sender", address, channel, **fields)
 
     def receiver(self, address: Any = None, channel: int = 0, *, credit: int = 0, **fields: Any) -> Link:
-        """A link to receive from a node, with credit where some is given."""
+        """A link to receive from a node, with credit if some is given."""
         link = self.attach("receiver", address, channel, **fields)
         if credit:
             self.credit(link, credit)
         return link
 
     def detach(self, link: Link, closed: bool = True, **fields: Any) -> FrameArrived:
-        """Send detach and take the target's."""
+        """Send detach and receive the target's."""
         return self.call("detach", link.session.channel, **{"handle": link, "closed": closed, **fields})
 
     # --- credit
 
     def flow(self, channel: int = 0, link: Link | None = None, **fields: Any) -> None:
-        """Send flow, of a link where one is named."""
+        """Send flow, for a link if one is named."""
         if link is not None:
             channel = link.session.channel
             fields = {"handle": link, **fields}
@@ -107,16 +107,16 @@ class Linking(Opening):
         self.flow(link=link, link_credit=credit, **fields)
 
     def credit_for(self, link: Link, at_least: int = 1, within_s: float | None = None) -> int:
-        """Wait for credit of the target; returns how much there is. Raises Unmet if it does not arrive."""
+        """Wait for credit from the target; returns the amount. Raises Unmet if it does not arrive."""
         self.until(lambda: link.credit >= at_least, f"credit for {at_least}", link=link, within_s=within_s)
         return link.credit
 
     # --- round trips
 
     def barrier(self, channel: int | None = 0) -> None:
-        """A round trip after everything that was sent: in a session, or (None) in one of its own.
+        """A round trip after everything that was sent, in a session, or (None) in a separate one.
 
-        What arrives before the answer is kept for later waits. Raises Unmet if no answer arrives.
+        Other arrivals are kept for later waits. Raises Unmet if no answer arrives.
         """
         if channel is None:
             self._session_barrier(self.free_channel())
@@ -126,16 +126,16 @@ class Linking(Opening):
         self.leave_scratch(link)
 
     def echo(self, channel: int = 0, link: Link | None = None, **fields: Any) -> FrameArrived:
-        """Ask for the target's state, of a link where one is named, and take the flow that tells it."""
+        """Request the target's state, of a link if one is named, and receive its flow."""
         channel = channel if link is None else link.session.channel
         self.pending("flow", channel=channel)
         self.flow(channel, link, echo=True, **fields)
         return self.expect("flow", channel=channel, link=link)
 
     def free_channel(self) -> int:
-        """A channel without a session, one that never had any where there is such; raises OutOfReach.
+        """A channel without a session, preferably one that never had a session; raises OutOfReach.
 
-        What is asked on it is to be answered whether or not a channel can be used again, which has cases of its own.
+        The answer on it must not depend on whether channels can be reused, which other cases test.
         """
         known = self.books.sessions
         fresh = next(c for c in range(len(known) + 1) if c not in known)
@@ -146,7 +146,7 @@ class Linking(Opening):
         return min(ended, default=fresh)
 
     def send_scratch(self, channel: int) -> Link:
-        """Send an attach that the target has to answer one way or the other; returns the link."""
+        """Send an attach that the target must answer; returns the link."""
         session = self.session(channel)
         if session.free_handle > session.remote_handle_max:
             raise OutOfReach(f"handle-max is {session.remote_handle_max}, no handle is left for a barrier")
@@ -155,7 +155,7 @@ class Linking(Opening):
         return session.every_link[-1]
 
     def leave_scratch(self, link: Link) -> None:
-        """Take the link down again, once it was answered, and discard what arrived about it."""
+        """Detach the link after the answer, and discard the arrivals about it."""
         if not link.refused and link.is_attached:
             self.send("detach", link.session.channel, handle=link, closed=True)
         with suppress(Unmet):
@@ -181,7 +181,7 @@ class Linking(Opening):
             self._scratch = self.node("barrier") if self.context.nodes.are_made else self.address_of(SCRATCH)
         return self._scratch
 
-    # --- waiting for what the books say
+    # --- waiting for a state
 
     def until(
         self,
@@ -192,7 +192,10 @@ class Linking(Opening):
         session: Session | None = None,
         within_s: float | None = None,
     ) -> None:
-        """Read until the books say so; what arrives is kept. Raises Unmet if it cannot come any more."""
+        """Read until the state satisfies the condition; arrivals are kept.
+
+        Raises Unmet if it cannot happen any more.
+        """
         within_s = self.patience_s if within_s is None else within_s
         until_s = self.now() + within_s
         while not done():
@@ -206,7 +209,7 @@ class Linking(Opening):
             self.keep(arrival)
 
     def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:
-        """What put an end to the link, the session or the connection, where something did."""
+        """The arrival that ended the link, the session or the connection, if there is one."""
         session = session or (None if link is None else link.session)
         if link is not None and link.detached_by is not None:
             return link.detached_by
@@ -215,11 +218,11 @@ class Linking(Opening):
         return self.closed_by or (None if self.ended is None else Ended(self.ended))
 
     def take(self, wanted: Callable[[FrameArrived], bool]) -> list[FrameArrived]:
-        """Take out frames that have arrived already and are wanted."""
+        """Remove and return the wanted frames that have already arrived."""
         found = self.stashed(lambda a: isinstance(a, FrameArrived) and wanted(a))
         return [a for a in found if isinstance(a, FrameArrived)]
 
 
 def _asks(fields: Mapping[str, Any], terminus: str) -> bool:
-    """Whether an attach asks for a terminus of the target at all."""
+    """Whether an attach requests a terminus of the target."""
     return fields.get(terminus, {}) is not None

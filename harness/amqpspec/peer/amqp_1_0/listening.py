@@ -1,7 +1,7 @@
-"""From the octets of a target to arrivals.
+"""Converts the octets of a target to arrivals.
 
-Knows: the reader of frames. Must not know: sessions, links, how arrivals are waited for.
-A body that cannot be read is Garbled, and so is the loss of framing; the reader continues after the former.
+Knows: the reader of frames. Must not know: sessions, links, how arrivals are waited for. An unreadable body is
+Garbled, and so is the loss of framing; the reader continues after an unreadable body.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _KEPT_PROBLEMS = 200
 
 
 class Listener(FrameListener[TypedFrame]):
-    """Makes arrivals of octets; keeps what is wrong with values in any of them: see ``FrameListener``."""
+    """Makes arrivals from octets; keeps errors in values: see ``FrameListener``."""
 
     def __init__(self) -> None:
         super().__init__(TypedReader(max_frame_octets=LEAST_READABLE_OCTETS))
         self.problems: list[Problem] = []
 
     def agree(self, max_frame_octets: int | None) -> None:
-        """The largest frame that the target may send; a larger one is still read, within a limit."""
-        # Twice the limit, so that a target which sends too large a frame (§2.7.1 max-frame-size) is seen doing it.
+        """The largest frame that the target may send; a larger one is still read, up to a limit."""
+        # Twice the limit, so that a frame of the target that is too large (§2.7.1 max-frame-size) is observed.
         wanted = UNLIMITED_OCTETS if max_frame_octets is None else 2 * max_frame_octets
         self.reader.max_size = min(max(LEAST_READABLE_OCTETS, wanted), UNLIMITED_OCTETS)
 
     def feed(self, octets: bytes) -> None:
-        """Take octets in; once framing is lost and that was reported, they are ignored."""
+        """Add octets; after the loss of framing was reported, they are ignored."""
         if not self.reader.is_broken:
             super().feed(octets)
 

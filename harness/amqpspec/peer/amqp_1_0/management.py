@@ -1,6 +1,6 @@
-"""Queues made and deleted by the management of a broker over AMQP 1.0, as RabbitMQ has it from release 4 on.
+"""Creates and deletes queues through a broker's management over AMQP 1.0, as RabbitMQ 4 supports it.
 
-Knows: a pair of links to ``/management`` and the requests on it, which are HTTP's in messages. Must not know: cases.
+Knows: a pair of links to ``/management`` and its requests, which are HTTP requests in messages. Must not know: cases.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from amqpspec.wire.amqp_1_0.message import encode_message
 
 NODE = "/management"
 UNUSED_MS = 3_600_000
-"""After how long without use a queue is given up by the broker itself, should no one come to delete it."""
+"""The time without use after which the broker deletes a queue, in case amqpspec does not."""
 _QUEUE = {"durable": True, "arguments": {"x-expires": UNUSED_MS}}
 _PAIR = "amqpspec-management"
 
 
 class Management:
-    """A pair of links of one name on a peer's connection: requests go out on one, responses come in on the other."""
+    """A pair of links with one name on a peer's connection: one sends requests, the other receives responses."""
 
     def __init__(self, peer: Peer) -> None:
         ends: dict[str, Any] = {"source": {"address": NODE}, "target": {"address": NODE}}
@@ -31,11 +31,11 @@ class Management:
         self._responses: Link = peer.receiver(NODE, **common)
 
     def make(self, addresses: Sequence[str]) -> None:
-        """Make durable queues; raises Unmet."""
+        """Create durable queues; raises Unmet."""
         self._ask("PUT", addresses, _QUEUE)
 
     def delete(self, addresses: Sequence[str]) -> None:
-        """Delete queues with all they hold; one that is not there is no mistake. Raises Unmet."""
+        """Delete queues with their messages; a missing queue is not an error. Raises Unmet."""
         self._ask("DELETE", addresses, None)
 
     def _ask(self, method: str, addresses: Sequence[str], body: Any) -> None:

@@ -1,4 +1,4 @@
-"""From a bare stream to an open connection and a begun session, step by step, and back.
+"""Opens a connection and begins sessions, step by step, and closes them.
 
 Knows: headers, SASL, open, begin. Must not know: links, deliveries, verdicts.
 """
@@ -21,7 +21,7 @@ _CONNECTION_WIDE = frozenset({"open", "close", "empty"})
 
 
 class Opening(Connection):
-    """A connection with what precedes links, and waiting for frames by name."""
+    """A connection with handshake and sessions, and waiting for frames by name."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)
@@ -54,7 +54,9 @@ class Opening(Connection):
         handle: int | None = None,
         within_s: float | None = None,
     ) -> Arrival:
-        """Like ``expect``, but gives what came instead: a close, the session's end, the link's detach, or the like."""
+        """Like ``expect``, but returns any other end of the wait: a close, the session's end, the link's detach, or
+        the like.
+        """
         if link is not None:
             channel = link.session.channel
 
@@ -66,12 +68,12 @@ class Opening(Connection):
         return self.wait(wanted, self.patience_s if within_s is None else within_s)
 
     def pending(self, *names: str, channel: int | None = 0, link: Link | None = None) -> list[FrameArrived]:
-        """What of these performatives has arrived and was not taken yet."""
+        """Arrivals with these performatives that no wait has returned yet."""
         found = self.stashed(lambda a: _is(a, names, channel, link, None))
         return [a for a in found if isinstance(a, FrameArrived)]
 
     def expect_header(self, name: str | None = None, within_s: float | None = None) -> ProtocolHeader:
-        """The target's protocol header, of that layer where one is named; raises Unmet for anything else."""
+        """The target's protocol header, of that layer if one is named; raises Unmet for anything else."""
         wanted = "a protocol header" if name is None else f"the protocol header {name}"
         arrival = self.wait(
             lambda a: isinstance(a, HeaderArrived), self.patience_s if within_s is None else within_s
@@ -81,9 +83,9 @@ class Opening(Connection):
         return arrival.header
 
     def call(self, name: str, /, channel: int = 0, **fields: Any) -> FrameArrived:
-        """Send a performative and take its counterpart; raises Unmet if another thing comes, or nothing.
+        """Send a performative and receive its counterpart; raises Unmet for any other arrival, or none.
 
-        Raises OutOfReach for a channel or a handle beyond those that the target takes.
+        Raises OutOfReach for a channel or a handle that the target does not accept.
         """
         if name not in COUNTERPARTS:
             raise ValueError(f"{name}: expected one of {', '.join(COUNTERPARTS)}")
@@ -103,7 +105,7 @@ class Opening(Connection):
         return None if session is None else session.links.get(number(handle, -1))
 
     def room_for_channel(self, channel: int) -> None:
-        """Raises OutOfReach for a channel that the target does not take."""
+        """Raises OutOfReach for a channel that the target does not accept."""
         if self.opened is not None and channel > self.channel_max:
             raise OutOfReach(f"channel-max is {self.channel_max}, the case needs channel {channel}")
 
@@ -111,16 +113,16 @@ class Opening(Connection):
 
     @property
     def is_bare(self) -> bool:
-        """Whether the login goes without a security layer."""
+        """Whether the login has no security layer."""
         return self.login.mechanism.upper() == BARE
 
     @property
     def first_header(self) -> bytes:
-        """The protocol header that this target wants first."""
+        """The protocol header that this target requires first."""
         return HEADERS["amqp" if self.is_bare else "sasl"]
 
     def secure(self) -> Self:
-        """Go through the security layer, if there is one; the AMQP header is next."""
+        """Complete the security layer, if there is one; the AMQP header is next."""
         if not self.is_bare and not self._secured:
             self.send_header("sasl")
             self.expect_header("sasl")
@@ -128,12 +130,12 @@ class Opening(Connection):
         return self
 
     def sasl(self, mechanism: str | None = None, response: bytes | None = None) -> FrameArrived:
-        """SASL between the headers: the target's mechanisms, the login, the outcome, which is to be ok."""
+        """SASL between the headers: mechanisms, login, and outcome, which must be ok."""
         self.offered()
         return self.log_in(mechanism, response)
 
     def offered(self) -> tuple[str, ...]:
-        """The mechanisms that the target names after its SASL header."""
+        """The mechanisms that the target offers after its SASL header."""
         offer = self.expect("sasl-mechanisms", channel=None)
         self.mechanisms = tuple(str(name) for name in offer["sasl_server_mechanisms"] or ())
         return self.mechanisms
@@ -141,7 +143,7 @@ class Opening(Connection):
     def log_in(
         self, mechanism: str | None = None, response: bytes | None = None, **of_init: Any
     ) -> FrameArrived:
-        """The login by a mechanism that is offered; ``of_init`` are fields of its init, or a channel, and the like."""
+        """The login by an offered mechanism; ``of_init`` are fields of init, or a channel, and the like."""
         mechanism = (mechanism or self.login.mechanism).upper()
         if mechanism not in self.mechanisms:
             raise Unmet(f"the mechanism {mechanism}", f"an offer of {', '.join(self.mechanisms) or 'none'}")
@@ -152,7 +154,7 @@ class Opening(Connection):
         outcome = self._converse(talk)
         if outcome["code"] != 0:
             raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect), outcome)
-        # The server's own proof may come with the outcome: with SCRAM, a login counts once it was checked (RFC 5802).
+        # The server's proof may arrive with the outcome: with SCRAM, a login counts after it was checked (RFC 5802).
         if isinstance(outcome["additional_data"], bytes) and outcome["additional_data"]:
             talk.answer(outcome["additional_data"])
         self._secured = True
@@ -173,44 +175,44 @@ class Opening(Connection):
     # --- opening and closing
 
     def greet(self, header: bytes | str | None = None) -> ProtocolHeader:
-        """The security layer, then the AMQP header, or other octets in its place; returns what the target answers."""
+        """The security layer, then the AMQP header, or other octets in its place; returns the target's answer."""
         self.secure()
         self.send_header(header)
         return self.expect_header("amqp" if header is None else None)
 
     def open(self, **fields: Any) -> FrameArrived:
-        """Send open and take the target's."""
+        """Send open and receive the target's."""
         return self.call("open", **fields)
 
     def open_connection(self, **fields: Any) -> Self:
-        """All that comes before the first session; the fields are those of open."""
+        """All steps before the first session; the fields are those of open."""
         self.greet()
         self.open(**fields)
         return self
 
     def begin(self, channel: int = 0, **fields: Any) -> Session:
-        """Begin a session, on a connection that is opened where it was not; returns its book."""
+        """Begin a session, and open the connection if necessary; returns the state of the session."""
         if self.opened is None:
             self.open_connection()
         self.call("begin", channel, **fields)
         return self.session(channel)
 
     def end(self, channel: int = 0, **fields: Any) -> FrameArrived:
-        """Send end and take the target's."""
+        """Send end and receive the target's."""
         return self.call("end", channel, **fields)
 
     def close(self, **fields: Any) -> FrameArrived:
-        """Send close and take the target's."""
+        """Send close and receive the target's."""
         return self.call("close", **fields)
 
     def leave(self, within_s: float) -> None:
-        """Close what is still open, and wait a little for the answer, once the verdict is there."""
+        """Close what is still open, and wait a little for the answer; called after the verdict."""
         open_sent, close_sent = self.books.open_sent, self.books.close_sent
         if not self.dialled or not open_sent or close_sent or self.is_over() or self.opened is None:
             return
         self.send("close")
         until_s = self.now() + within_s
-        # Who has written close reads on until the other close comes (§2.4.3).
+        # After its close, a peer reads until the other close arrives (§2.4.3).
         while not self.is_over() and self.now() < until_s:
             if isinstance(self.read(until_s), Ended | Garbled | Quiet):
                 break

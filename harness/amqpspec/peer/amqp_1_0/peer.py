@@ -1,9 +1,9 @@
-"""The peer that a case of AMQP 1.0 drives: messages, what became of them, and what the target does about breaches.
+"""The peer that a case of AMQP 1.0 uses: messages, their outcomes, and the target's reactions to violations.
 
-Knows: the conversation as a container has it. Must not know: sockets, files, how verdicts are reported.
+Knows: the conversation from a container's side. Must not know: sockets, files, how verdicts are reported.
 
-``call`` sends a performative and takes its counterpart. What does not happen raises ``Unmet``: before ``claim`` the
-case is blocked by it, after ``claim`` it is a failure of what was claimed.
+``call`` sends a performative and receives its counterpart. A missing answer raises ``Unmet``: before ``claim`` it
+blocks the case, after ``claim`` it is a failure.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LEAST_CHUNK = 1
 
 
 class Peer(Watching):
-    """One connection with the verbs of a case. ``another`` gives a further, independent one."""
+    """One connection with the methods for cases. ``another`` returns an additional, independent one."""
 
     def another(
         self, role: str | None = None, vhost: str | None = None, container_id: str | None = None
     ) -> Self:
-        """A second connection, not yet opened: another principal, host, or the same container again."""
+        """A second connection, not yet opened: another principal, another host, or the same container."""
         peer = self.introduced(type(self)(self.context, self.lines), role, vhost)
         peer.container_id = container_id or peer.container_id
         return peer
@@ -47,7 +47,7 @@ class Peer(Watching):
         chunk: int | None = None,
         **fields: Any,
     ) -> bytes:
-        """The transfers of a delivery as octets, booked as sent; see ``transfer``."""
+        """The transfers of a delivery as octets, recorded as sent; see ``transfer``."""
         if message is None:
             message = b"" if aborted else encode_message(data=body)
         channel = link.session.channel
@@ -64,7 +64,7 @@ class Peer(Watching):
         return self.frame("transfer", channel, payload=payload, **fields)
 
     def _room(self, link: Link, fields: dict[str, Any]) -> int:
-        """How many octets of a message go into one frame."""
+        """How many octets of a message fit into one frame."""
         usual = {"delivery_id": 0xFFFFFFFF, "delivery_tag": bytes(32), "message_format": 0, "more": True}
         octets = self.exact("transfer", **{**usual, **fields, "handle": link.handle})
         return self.max_frame_octets - len(octets)
@@ -82,10 +82,10 @@ class Peer(Watching):
         wait: bool = True,
         **fields: Any,
     ) -> Outgoing:
-        """Send a delivery, in as many transfers as it takes, or in pieces of ``chunk`` octets.
+        """Send a delivery, in as many transfers as necessary, or in pieces of ``chunk`` octets.
 
-        ``message`` stands for encoded sections in place of ``body`` as data. With ``more`` the delivery stays open: the
-        next transfer on the link continues with it. Waits for credit, unless ``wait`` is off.
+        ``message`` is encoded sections in place of ``body`` as data. With ``more`` the delivery stays open: the next
+        transfer on the link continues it. Waits for credit, unless ``wait`` is off.
         """
         if wait and link.sending is None:
             self.credit_for(link)
@@ -118,7 +118,7 @@ class Peer(Watching):
         return octets, owed(before or link.last_outgoing, "an attached link")
 
     def outcome(self, outgoing: Outgoing, within_s: float | None = None) -> Outgoing:
-        """Wait until the target has reported what became of a delivery; raises Unmet if it does not."""
+        """Wait until the target has reported the outcome of a delivery; raises Unmet if it does not."""
         self.until(
             lambda: outgoing.is_decided, "an outcome of the delivery", link=outgoing.link, within_s=within_s
         )
@@ -137,7 +137,7 @@ class Peer(Watching):
     # --- from the target
 
     def delivery(self, link: Link, within_s: float | None = None) -> Delivery:
-        """The next whole delivery on a link; raises Unmet if none arrives."""
+        """The next complete delivery on a link; raises Unmet if none arrives."""
         self.until(lambda: bool(link.inbox), "a delivery", link=link, within_s=within_s)
         delivery = link.inbox.popleft()
         taken = {id(transfer) for transfer in delivery.transfers}
@@ -145,15 +145,15 @@ class Peer(Watching):
         return delivery
 
     def deliveries(self, link: Link, count: int) -> list[Delivery]:
-        """The next this many deliveries; raises Unmet if fewer come."""
+        """The next deliveries, this many; raises Unmet if fewer arrive."""
         return [self.delivery(link) for _ in range(count)]
 
     def received(self, link: Link) -> list[Delivery]:
-        """What has been delivered on a link and was not taken yet; does not wait."""
+        """Deliveries on a link that no wait has returned yet; does not wait."""
         return [self.delivery(link) for _ in range(len(link.inbox))]
 
     def drain(self, link: Link, within_s: float | None = None) -> list[Delivery]:
-        """Have the target use or give up the credit of a link; returns what it delivered. Raises Unmet."""
+        """Have the target use or discard the credit of a link; returns its deliveries. Raises Unmet."""
         before = link.flow
         self.flow(link=link, drain=True)
         self.until(
@@ -169,7 +169,7 @@ class Peer(Watching):
         channel: int | None = None,
         **fields: Any,
     ) -> None:
-        """Tell a state of deliveries, ``accepted`` and settled if nothing else is said, as their receiver."""
+        """Report a state of deliveries as their receiver, by default ``accepted`` and settled."""
         if channel is None:
             channel = 0 if isinstance(first, int) or first.link is None else first.link.session.channel
         usual: dict[str, Any] = {"first": _id(first), "settled": True, "state": "accepted"}
@@ -180,9 +180,9 @@ class Peer(Watching):
     def fetch(
         self, address: Any, at_least: int = 0, *, count: int = FETCHED, channel: int = 0
     ) -> list[Delivery]:
-        """The second look: what a node holds, taken out and accepted over a separate link.
+        """Check the contents of a node: receive and accept its messages over a separate link.
 
-        Waits for this many messages as are due, then for further ones up to a round trip after a while of silence.
+        Waits for the expected number of messages, then for further ones until a round trip after some silence.
         """
         own, fresh = self._own_session(channel)
         link = self.receiver(address, own, credit=count)
@@ -202,7 +202,7 @@ class Peer(Watching):
         return found
 
     def _own_session(self, channel: int) -> tuple[int, bool]:
-        """A session that nothing else depends on, where the target takes one more; whether it was begun for this."""
+        """A separate session, if the target accepts one more; returns also whether it was begun for this."""
         try:
             channel = self.free_channel() if self.opened is not None else channel
         except OutOfReach:
@@ -211,7 +211,7 @@ class Peer(Watching):
         return channel, True
 
     def _listen(self, for_s: float) -> None:
-        """Read, and keep what arrives, until it was quiet for so long; a target that never is, is left in time."""
+        """Read and keep arrivals until nothing arrives for this time; ends in time if the target never pauses."""
         until_s = self.now() + self.patience_s
         while not isinstance(arrival := self.read(self.now() + for_s), Quiet):
             if isinstance(arrival, Ended | Garbled):
@@ -222,7 +222,7 @@ class Peer(Watching):
 
 
 def _id(delivery: Delivery | Outgoing | int) -> int:
-    """The delivery-id; raises Unmet for a delivery of the target that has none."""
+    """The delivery-id; raises Unmet if the target sent none."""
     if isinstance(delivery, int):
         return delivery
     if delivery.id < 0:
@@ -231,7 +231,7 @@ def _id(delivery: Delivery | Outgoing | int) -> int:
 
 
 def _tells(disposition: FrameArrived, outgoing: Outgoing) -> bool:
-    """Whether a disposition is about one delivery alone: one about several may be looked for again."""
+    """Whether a disposition is about a single delivery; one about several may be needed again."""
     alone = disposition["last"] in (None, disposition["first"])
     same = outgoing.link is not None and disposition.channel == outgoing.link.session.channel
     return alone and same and disposition["role"] is True and covers(disposition, outgoing.id)

@@ -16,7 +16,7 @@ _NOISE = ("flow", "transfer", "empty")
 
 
 class _Watch:
-    """What is looked for, and what was seen so far."""
+    """The goal of a wait, and the arrivals so far."""
 
     def __init__(self, channel: int, link: Link | None, delivery: Outgoing | Delivery | int | None) -> None:
         self.channel, self.link = channel, link
@@ -44,7 +44,7 @@ class _Watch:
         return self.id is None or covers(arrival, self.id)
 
     def ends(self, arrival: FrameArrived) -> bool:
-        """Whether it is the last word: a close, the session's end, the link's detach with an error."""
+        """Whether it decides: a close, the session's end, the link's detach with an error."""
         if arrival.name == "close":
             return True
         if not self.matters(arrival):
@@ -59,7 +59,7 @@ class _Watch:
 
 
 class Watching(Linking):
-    """A connection whose reactions are watched."""
+    """A connection that watches reactions."""
 
     def reaction(
         self,
@@ -70,11 +70,11 @@ class Watching(Linking):
         barrier: bool = True,
         within_s: float | None = None,
     ) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses or accepts it.
+        """Watch the target's reaction to the last octets until it refuses or accepts them.
 
-        It accepted it when a barrier sent after it is answered: an attach in the same session where that stands, else
-        a begin on another channel. Without ``barrier``, or if none can be sent, when nothing arrived within the
-        patience for endings. A refusal of ``link``, or of ``delivery``, is looked for where they are named.
+        It accepted them if it answers a later barrier: an attach in the same session if that exists, otherwise a
+        begin on another channel. Without ``barrier``, or if none can be sent, it accepted them if nothing arrived
+        within the patience for endings. If ``link`` or ``delivery`` is given, its refusal also counts.
         """
         patience = self.context.patience
         watch = _Watch(channel if link is None else link.session.channel, link, delivery)
@@ -83,7 +83,8 @@ class Watching(Linking):
         if not barrier or not self._can_ask():
             self._watch(watch, within_s or patience.ending_s)
             return self._reacted(watch)
-        # Most refusals come at once; where the target is about to end the session, a barrier would break a rule itself.
+        # Most refusals arrive immediately; if the target is about to end the session, a barrier would be a violation
+        # itself.
         if self._watch(watch, patience.quiet_s):
             return self._reacted(watch)
         watch.seen.pop()
@@ -97,7 +98,7 @@ class Watching(Linking):
         return self.opened is not None and not self.books.close_sent and not self.is_over()
 
     def _ask(self, watch: _Watch) -> bool:
-        """Send a barrier; False if the target takes none."""
+        """Send a barrier; False if the target accepts none."""
         session = self.books.sessions.get(watch.channel)
         try:
             if session is not None and session.is_mapped:
@@ -123,7 +124,7 @@ class Watching(Linking):
         return bool(watch.seen)
 
     def _watch(self, watch: _Watch, within_s: float) -> bool:
-        """Read until something decides; False, and Quiet at the end, if nothing did."""
+        """Read until an arrival decides; False, and Quiet at the end, if none did."""
         until_s = self.now() + within_s
         while True:
             arrival = self.read(until_s)
@@ -149,7 +150,7 @@ class Watching(Linking):
             return True
         if watch.matters(arrival):
             watch.seen.append(arrival)
-            # What else concerns the case becomes part of the reaction, and kept for a later wait.
+            # Other arrivals that concern the case become part of the reaction, and are kept for a later wait.
             if arrival.name not in ("end", "detach"):
                 self.keep(arrival)
         elif arrival.link is None or arrival.link is not watch.scratch:
@@ -166,7 +167,7 @@ class Watching(Linking):
         return Reaction(arrivals, *refusal_of(arrivals))
 
     def _read_on(self, watch: _Watch) -> None:
-        # Close is the last thing that a peer writes (§2.4.3): what is left to see is how the stream ends.
+        # Close is the last frame of a peer (§2.4.3): only the end of the stream remains.
         ended = self.expect_end(self.context.patience.quiet_s)
         if not isinstance(ended, Quiet):
             watch.seen.append(ended)

@@ -1,4 +1,4 @@
-"""What arrives on a connection of AMQP/Fast, and the refusal that arrivals amount to.
+"""The arrivals on a connection of AMQP/Fast, and the refusal in them.
 
 Knows: commands, messages, which CLOSE closes what. Must not know: how they are read or waited for.
 """
@@ -21,7 +21,7 @@ CLOSES: Mapping[str, Scope] = {
 }
 _REPLIES = {f"{tier}.reply" for tier in Tier}
 _FAILED = 300
-"""Codes below say that all is well, whatever else they say."""
+"""Codes below this mean success."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class CommandArrived(Arrival):
 
     @property
     def fragment(self) -> bytes:
-        """What follows it."""
+        """The octets after it."""
         return self.frame.fragment
 
     def __getitem__(self, key: str) -> Any:
@@ -55,14 +55,14 @@ class CommandArrived(Arrival):
 
     @property
     def refusal(self) -> Refusal | None:
-        """What a CLOSE or a REPLY with an error code refuses."""
+        """The refusal in a CLOSE, or in a REPLY with an error code."""
         code = self.get("reply_code")
         if code is None or code < _FAILED:
             return None
         return Refusal(CLOSES.get(self.name, Scope.DELIVERY), code)
 
     def describe(self, dialect: Dialect) -> str:
-        """One phrase: the command, where it belongs, its code and text."""
+        """One phrase: the command, its channel or handle, its code and text."""
         where = " ".join(
             f"{level} {self[key]}"
             for level, key in (("channel", "channel_id"), ("handle", "handle_id"))
@@ -76,7 +76,7 @@ class CommandArrived(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class MessageArrived(Arrival):
-    """A whole message: its NOTIFYs, its head, its body; without a head where PREPARE brought that (``recovery``)."""
+    """A complete message: its NOTIFYs, its head, its body; without a head if PREPARE had it (``recovery``)."""
 
     frames: tuple[CommandFrame, ...]
     head: Mapping[str, Any]
@@ -94,7 +94,7 @@ class MessageArrived(Arrival):
 
     @property
     def handle(self) -> int:
-        """The handle for which it came."""
+        """The handle of the message."""
         return int(self["handle_id"])
 
     @property
@@ -104,7 +104,7 @@ class MessageArrived(Arrival):
 
     @property
     def delivered(self) -> bool:
-        """Whether it is delivered, and not shown only."""
+        """Whether it is delivered, and not only shown."""
         return bool(self["delivered"])
 
     @property
@@ -114,7 +114,7 @@ class MessageArrived(Arrival):
 
     @property
     def dest_name(self) -> str:
-        """The destination, as the last fragment names it."""
+        """The destination in the last fragment."""
         return str(self["dest_name"])
 
     def describe(self, dialect: Dialect) -> str:
@@ -125,13 +125,13 @@ class MessageArrived(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Passed(Arrival):
-    """The answer to a barrier: whatever was sent before it is not refused."""
+    """The answer to a barrier: everything sent before it was accepted."""
 
     how: str
 
     @property
     def kind(self) -> str:
-        """The answer to a barrier, whichever it was."""
+        """The answer to a barrier, of any kind."""
         return "barrier answered"
 
     def describe(self, dialect: Dialect) -> str:
@@ -140,12 +140,12 @@ class Passed(Arrival):
 
 
 def is_reply(arrival: Arrival, tag: int) -> bool:
-    """Whether it confirms, or refuses to, the command with this tag."""
+    """Whether it confirms, or refuses, the command with this tag."""
     return isinstance(arrival, CommandArrived) and arrival.name in _REPLIES and arrival["confirm_tag"] == tag
 
 
 def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, CommandArrived | None]:
-    """The refusal that arrivals amount to, and the command that said it: the first, and before a bare end."""
+    """The refusal in the arrivals, and the command with it: the first one, which precedes an end without a message."""
     arrivals = tuple(arrivals)
     for arrival in arrivals:
         if isinstance(arrival, CommandArrived) and arrival.refusal is not None:

@@ -1,7 +1,8 @@
-"""One connection of AMQP/Fast, below the vocabulary of cases: commands sent and noticed, politeness.
+"""One connection of AMQP/Fast, below the vocabulary of cases: commands sent and received, automatic answers.
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
-Where it is ``polite`` (the usual), a CLOSE of the target is answered by CLOSE on its level, once.
+
+If it is ``polite`` (the default), it answers a CLOSE of the target with CLOSE on the same level, once.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _USUAL = {"channel_id": 1, "handle_id": 1, "reply_code": _SUCCESS}
 _FIELDS = {command.name: {field.key for field in command.fields} for command in DIALECT.commands}
 _BESIDE = frozenset({"fragment", "extra", "code", "size", "end", "escaped"})
 Place = tuple[str, int]
-"""A CLOSE and the id that it names; 0 for the connection."""
+"""A CLOSE and its id; 0 for the connection."""
 
 
 def place_of(name: str, fields: Any) -> Place:
-    """What a CLOSE closes."""
+    """The id that a CLOSE closes."""
     tier = name.partition(".")[0]
     return name, int(fields.get(f"{tier}_id", 0))
 
@@ -47,29 +48,29 @@ class Connection(Line):
         self._tags = count(0x0101)
 
     def make_listener(self) -> Listener:
-        """What makes arrivals of the target's octets."""
+        """Makes arrivals from the target's octets."""
         return Listener()
 
     def is_over(self) -> bool:
-        """Whether the target has ended the connection, or said that it does."""
+        """Whether the target has ended the connection, or announced its end."""
         return self.ended is not None or self.closed_by is not None
 
     # --- sending
 
     def octets(self, command: str, **fields: Any) -> bytes:
-        """A command as octets: see ``command_frame``; channel 1, handle 1 and code 200 if none are named."""
+        """A command as octets: see ``command_frame``; channel 1, handle 1 and code 200 by default."""
         known = _FIELDS[command]
         usual = {key: value for key, value in _USUAL.items() if key in known}
         return command_frame(command, **{**usual, **fields})
 
     def send(self, command: str, **fields: Any) -> None:
-        """Send a command and do not wait."""
+        """Send a command without waiting."""
         if command in CLOSES:
             self.closing.add(place_of(command, {**_USUAL, **fields}))
         self.send_octets(self.octets(command, **fields))
 
     def send_frame(self, code: int, fields: bytes = b"", **lies: Any) -> None:
-        """Send a frame of any code and octets: see ``encode_frame``."""
+        """Send a frame with any code and octets: see ``encode_frame``."""
         self.send_octets(encode_frame(code, fields, **lies))
 
     def fresh_tag(self) -> int:
@@ -79,10 +80,10 @@ class Connection(Line):
             tag = next(self._tags)
         return tag
 
-    # --- noticing
+    # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Keep book of closes; answer those of the target where polite."""
+        """Record closes; answer those of the target if polite."""
         if isinstance(arrival, CommandArrived) and arrival.name in CLOSES:
             place = place_of(arrival.name, arrival.frame.args)
             if arrival.name == "connection.close":

@@ -1,6 +1,6 @@
-"""From the octets of a target to arrivals: commands, and messages put together from their fragments.
+"""Converts the octets of a target to arrivals: commands, and messages assembled from their fragments.
 
-Knows: which fragments make a message. Must not know: channels' states, how arrivals are waited for.
+Knows: which fragments form a message. Must not know: channels' states, how arrivals are waited for.
 """
 
 from __future__ import annotations

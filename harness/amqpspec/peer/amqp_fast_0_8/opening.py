@@ -1,4 +1,4 @@
-"""The way to an open handle: greeting, login, tuning, OPEN on each level; what the target announced.
+"""The steps to an open handle: greeting, login, tuning, OPEN on each level; and the target's announcements.
 
 Knows: the opening commands. Must not know: messages, reactions.
 """
@@ -18,7 +18,7 @@ RIGHTS = ("producer", "consumer", "browser")
 
 
 class Opening(Connection):
-    """A connection that can be opened."""
+    """A connection with handshake, channels and handles."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)
@@ -34,12 +34,12 @@ class Opening(Connection):
     # --- step by step
 
     def greet(self, octets: bytes | None = None) -> CommandArrived:
-        """Send the greeting and take CHALLENGE; raises Unmet."""
+        """Send the greeting and receive CHALLENGE; raises Unmet."""
         self.send_header(octets)
         return self.expect("connection.challenge")
 
     def respond(self, mechanism: str = "PLAIN", responses: Any = None) -> None:
-        """Answer CHALLENGE for the peer's login, or otherwise."""
+        """Answer CHALLENGE for the peer's login, or with other values."""
         self.send(
             "connection.response",
             mechanism=mechanism,
@@ -47,23 +47,23 @@ class Opening(Connection):
         )
 
     def credentials(self) -> dict[str, str]:
-        """The responses that PLAIN wants of the login."""
+        """The responses for PLAIN."""
         return {"LOGIN": self.login.user, "PASSWORD": self.login.password}
 
     def take_tune(self) -> CommandArrived:
-        """Take the target's TUNE, whose options are ``proposed`` from here on; raises Unmet."""
+        """Receive the target's TUNE, whose options are then in ``proposed``; raises Unmet."""
         tune = self.expect("connection.tune")
         self.proposed = tune["options"].plain()
         return tune
 
     def log_in(self) -> CommandArrived:
-        """Everything up to the target's TUNE; returns it."""
+        """All steps up to the target's TUNE; returns it."""
         self.greet()
         self.respond()
         return self.take_tune()
 
     def tune(self, dictionary: Any = None, **options: int) -> None:
-        """Send TUNE with options and, perhaps, a dictionary."""
+        """Send TUNE with options and, optionally, a dictionary."""
         self.tuned |= options
         self.send("connection.tune", options=options, dictionary=dictionary or {})
 
@@ -77,7 +77,7 @@ class Opening(Connection):
     # --- all at once
 
     def open_connection(self, dictionary: Any = None, **options: int) -> Self:
-        """The whole way to an open connection; options go into a TUNE of the peer."""
+        """All steps to an open connection; options are sent in a TUNE of the peer."""
         self.log_in()
         if options or dictionary:
             self.tune(dictionary, **options)
@@ -85,14 +85,14 @@ class Opening(Connection):
         return self
 
     def open_channel(self, channel: int = 1, **fields: Any) -> Self:
-        """One open channel, on a connection that is opened if it is not; raises Unmet."""
+        """One open channel; opens the connection if necessary. Raises Unmet."""
         if not self.is_open:
             self.open_connection()
         self.call("channel.open", channel_id=channel, **fields)
         return self
 
     def open_handle(self, handle: int = 1, channel: int = 1, **fields: Any) -> Self:
-        """One open handle, with all rights unless some are named; its channel is opened where no connection is."""
+        """One open handle, by default with all rights; opens connection and channel if necessary."""
         if not self.is_open:
             self.open_channel(channel)
         if not set(fields) & set(RIGHTS):
@@ -102,20 +102,20 @@ class Opening(Connection):
         return self
 
     def limit(self, option: str, default: int = 0) -> int:
-        """An integer option that the target proposed; ``default`` where it did not."""
+        """An integer option that the target proposed; ``default`` if it did not."""
         value = self.proposed.get(option, default)
         return value if isinstance(value, int) else default
 
     @property
     def frame_max_octets(self) -> int:
-        """The largest frame and fragment that the target takes: what it proposed, or the least that it may."""
+        """The largest frame and fragment that the target accepts: the proposed size, or the minimum."""
         proposed = self.limit("FRAME_MAX")
         return proposed if proposed > 0 else self.dialect.layout.min_frame_max_octets
 
-    # --- asking
+    # --- requests
 
     def call(self, command: str, **fields: Any) -> CommandArrived:
-        """Send a command that asks for its confirmation, and take that; raises Unmet if another thing comes."""
+        """Send a command that requests confirmation, and receive it; raises Unmet for any other arrival."""
         tag = fields.pop("confirm_tag", 0) or self.fresh_tag()
         self.send(command, confirm_tag=tag, **fields)
         tier = command.partition(".")[0]
@@ -126,7 +126,7 @@ class Opening(Connection):
         )
 
     def confirmation(self, tag: int, handle: int = 0, channel: int = 0) -> CommandArrived:
-        """The REPLY with a tag; raises Unmet if it says no, or where channel or handle are closed instead."""
+        """The REPLY with a tag; raises Unmet if it is an error, or if channel or handle are closed instead."""
         ids = self._places(handle, channel)
 
         def wanted(arrival: Arrival) -> bool:
@@ -141,7 +141,7 @@ class Opening(Connection):
     def expect(
         self, *names: str, handle: int = 0, channel: int = 0, within_s: float | None = None
     ) -> CommandArrived:
-        """The next of these commands, for that handle or channel where one is named; raises Unmet."""
+        """The next of these commands, for that handle or channel if one is named; raises Unmet."""
         arrival = self.arrival(*names, handle=handle, channel=channel, within_s=within_s)
         if isinstance(arrival, CommandArrived) and arrival.name in names:
             return arrival
@@ -150,7 +150,7 @@ class Opening(Connection):
     def arrival(
         self, *names: str, handle: int = 0, channel: int = 0, within_s: float | None = None
     ) -> Arrival:
-        """Like ``expect``, but gives what came instead: a CLOSE, the end, garbled octets, or Quiet."""
+        """Like ``expect``, but returns any other end of the wait: a CLOSE, the end, garbled octets, or Quiet."""
         ids = {key: id for key, id in (("handle_id", handle), ("channel_id", channel)) if id}
 
         def wanted(arrival: Arrival) -> bool:
@@ -162,13 +162,13 @@ class Opening(Connection):
         return self.wait(wanted, self.patience_s if within_s is None else within_s)
 
     def _places(self, handle: int, channel: int) -> dict[str, int]:
-        """What a CLOSE may name that concerns a handle or a channel."""
+        """The ids in a CLOSE that concern a handle or a channel."""
         channel = channel or self.channel_of.get(handle, 0)
         return {key: id for key, id in (("handle_id", handle), ("channel_id", channel)) if id}
 
 
 def _closes(arrival: Arrival, ids: Mapping[str, int]) -> bool:
-    """Whether a CLOSE concerns what the ids name."""
+    """Whether a CLOSE concerns one of these ids."""
     if not isinstance(arrival, CommandArrived) or arrival.name not in CLOSES:
         return False
     return any(arrival.get(key) == id for key, id in ids.items())

@@ -1,9 +1,8 @@
-"""The peer that a case of AMQP/Fast drives: queues, messages, browsing, restartable messages, closing.
+"""The peer that a case of AMQP/Fast uses: queues, messages, browsing, restartable messages, closing.
 
-Knows: the conversation as a client has it. Must not know: sockets, files, how verdicts are reported.
+Knows: the conversation from the client's side. Must not know: sockets, files, how verdicts are reported.
 
-What does not happen raises ``Unmet``: before ``claim`` the case is blocked by it, after ``claim`` it is a failure
-of what was claimed.
+A missing answer raises ``Unmet``: before ``claim`` it blocks the case, after ``claim`` it is a failure.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from amqpspec.wire.amqp_fast_0_8.message import cut, encode_message
 
 QUEUE, TOPIC, ANY = 1, 2, 3
 _MAKER = 0xD000
-"""Handles from here on make queues."""
+"""Handles from this number on are used to create queues."""
 
 
 class Peer(Watching):
-    """One connection with the verbs of a case. ``another`` gives a further, independent one."""
+    """One connection with the methods for cases. ``another`` returns an additional, independent one."""
 
     _maker = _MAKER
 
     # --- queues
 
     def queue(self, channel: int = 1) -> str:
-        """Make a temporary queue that no one reads; returns the name that the target generated. Raises Unmet.
+        """Create a temporary queue without a reader; returns its generated name.
 
-        It goes with this connection.
+        Raises Unmet. The queue is deleted with this connection.
         """
         handle = self._made()
         self.open_handle(handle, channel)
@@ -41,7 +40,7 @@ class Peer(Watching):
         return name
 
     def named_queue(self, hint: str = "q", channel: int = 1) -> str:
-        """Make a queue by a unique name that no one reads; it outlives this connection. Raises Unmet."""
+        """Create a queue with a unique name and without a reader; it outlives this connection. Raises Unmet."""
         name, handle = self.will_clean("queue", self.name(hint)), self._made()
         self.open_handle(handle, channel)
         self.call(
@@ -86,8 +85,8 @@ class Peer(Watching):
         confirm_tag: int = 0,
         **fields: Any,
     ) -> list[bytes]:
-        """The SENDs of a message, head and body in one, as octets: in fragments that the target takes, or of ``chunk``
-        octets.
+        """The SENDs of a message, with head and body, as octets: in fragments that the target accepts, or of
+        ``chunk`` octets.
         """
         usual = {"service_type": QUEUE, "dest_name": name, "handle_id": handle, "confirm_tag": confirm_tag}
         pieces = cut(message, chunk or self.frame_max_octets)
@@ -106,14 +105,14 @@ class Peer(Watching):
         chunk: int | None = None,
         **head: Any,
     ) -> None:
-        """Send a message and do not wait; what else is named is for its head."""
+        """Send a message without waiting; other arguments are fields of its head."""
         message = encode_message(body, **head)
         self.send_octets(b"".join(self.fragments(name, message, handle, chunk=chunk, service_type=service)))
 
     def store(
         self, name: str, body: bytes = b"", handle: int = 1, *, service: int = QUEUE, **head: Any
     ) -> CommandArrived:
-        """Send a message and have it confirmed; raises Unmet."""
+        """Send a message and wait for its confirmation; raises Unmet."""
         tag = self.fresh_tag()
         message = encode_message(body, **head)
         pieces = self.fragments(name, message, handle, confirm_tag=tag, service_type=service)
@@ -121,7 +120,7 @@ class Peer(Watching):
         return self.confirmation(tag, handle)
 
     def publish_all(self, name: str, bodies: list[bytes], handle: int = 1, *, service: int = QUEUE) -> None:
-        """Send several messages; the last is confirmed. Raises Unmet."""
+        """Send several messages; the last one is confirmed. Raises Unmet."""
         for body in bodies[:-1]:
             self.publish(name, body, handle, service=service)
         self.store(name, bodies[-1], handle, service=service)
@@ -129,7 +128,7 @@ class Peer(Watching):
     # --- messages from the target
 
     def delivery(self, handle: int = 1, within_s: float | None = None) -> MessageArrived:
-        """The next whole message for a handle; raises Unmet if none arrives."""
+        """The next complete message for a handle; raises Unmet if none arrives."""
         places = self._places(handle, 0)
 
         def wanted(arrival: Arrival) -> bool:
@@ -147,22 +146,22 @@ class Peer(Watching):
         raise Unmet(f"a message for handle {handle}", arrival.describe(self.dialect), arrival)
 
     def deliveries(self, count: int, handle: int = 1) -> list[MessageArrived]:
-        """The next this many messages; raises Unmet if fewer come."""
+        """The next messages, this many; raises Unmet if fewer arrive."""
         return [self.delivery(handle) for _ in range(count)]
 
     def bodies(self, count: int, handle: int = 1) -> list[bytes]:
-        """The bodies of the next this many messages."""
+        """The bodies of the next messages, this many."""
         return [message.body for message in self.deliveries(count, handle)]
 
     def received(self, handle: int = 1) -> list[MessageArrived]:
-        """What messages have arrived for a handle and were not taken; does not wait."""
+        """Messages for a handle that no wait has returned yet; does not wait."""
         found = self.stashed(lambda a: isinstance(a, MessageArrived) and a.handle == handle)
         return [a for a in found if isinstance(a, MessageArrived)]
 
     def left_in(self, name: str, channel: int = 1) -> list[bytes]:
-        """What waits in a queue: read on a separate handle, acknowledged by none; raises Unmet.
+        """The waiting messages of a queue, read on a separate handle without acknowledgement; raises Unmet.
 
-        A marker sent after it shows the end: whatever waited has arrived by then.
+        A later marker shows the end: all waiting messages have arrived before it.
         """
         handle, marker = self._made(), self.name("marker").encode()
         self.reader(name, handle, channel, no_ack=True)
@@ -174,18 +173,18 @@ class Peer(Watching):
         return found
 
     def ack(self, number: int, channel: int = 1) -> CommandArrived:
-        """Acknowledge up to a message, and have that confirmed; raises Unmet."""
+        """Acknowledge up to a message, and wait for the confirmation; raises Unmet."""
         return self.call("channel.ack", channel_id=channel, message_nbr=number)
 
     # --- browsing
 
     def index(self, name: str, least: int = 0, handle: int = 1) -> CommandArrived:
-        """Ask for what waits in a queue; returns INDEX. Raises Unmet."""
+        """Query the waiting messages of a queue; returns INDEX. Raises Unmet."""
         self.send("handle.query", handle_id=handle, message_nbr=least, dest_name=name)
         return self.expect("handle.index", handle=handle)
 
     def numbers(self, name: str, handle: int = 1) -> list[int]:
-        """The numbers of all that waits in a queue, in as many INDEXes as it takes; raises Unmet."""
+        """The numbers of all waiting messages of a queue, in as many INDEXes as necessary; raises Unmet."""
         found: list[int] = []
         while True:
             index = self.index(name, found[-1] + 1 if found else 0, handle)
@@ -195,26 +194,26 @@ class Peer(Watching):
                 return found
 
     def browse(self, number: int, handle: int = 1) -> MessageArrived:
-        """Have one message shown; raises Unmet."""
+        """Browse one message; raises Unmet."""
         self.send("handle.browse", handle_id=handle, message_nbr=number, confirm_tag=self.fresh_tag())
         return self.delivery(handle)
 
     # --- the end
 
     def close(self) -> Arrival:
-        """Close the connection as the text says; returns the answer, or what came instead."""
+        """Close the connection according to the text; returns the answer, or another arrival."""
         self.send("connection.close")
         return self.wait(self.closes, self.patience_s)
 
     def leave(self, within_s: float) -> None:
-        """Close the connection cleanly, once the verdict is there."""
+        """Close the connection cleanly; called after the verdict."""
         if self.dialled and not self.is_over() and self.is_open:
             self.send("connection.close")
             self.wait(self.closes, within_s)
 
 
 def listed(octets: bytes) -> list[int]:
-    """The numbers of a message list, ranges written out; raises Unmet for a list that is none."""
+    """The numbers of a message list, with expanded ranges; raises Unmet for an invalid list."""
     found: list[int] = []
     for item in octets.decode("ascii", "replace").split():
         low, hyphen, high = item.partition("-")

@@ -13,21 +13,22 @@ from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, 
 
 Barrier = Literal["channel", "ping"] | None
 _SCRATCH = 0xE001
-"""Handles from here on are opened and closed for barriers only."""
+"""Handles from this number on are used only for barriers."""
 
 
 class Watching(Opening):
-    """A connection whose reactions are watched."""
+    """A connection that watches reactions."""
 
     _scratch = _SCRATCH
 
     # --- proof of silence
 
     def barrier(self, channel: int = 1) -> None:
-        """Prove that the target has done everything sent so far on the channel: round trips that it must answer.
+        """Prove that the target has processed everything sent so far on the channel, with round trips that it must
+        answer.
 
-        A handle is opened and closed there, twice: what the target sends from another thread than the one that answers
-        comes before the second answer. Raises Unmet.
+        A handle is opened and closed there twice: data that another thread of the target sends arrives before the
+        second answer. Raises Unmet.
         """
         for _ in range(2):
             handle = self._next_scratch()
@@ -54,17 +55,17 @@ class Watching(Opening):
         barrier: Barrier = "channel",
         within_s: float | None = None,
     ) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses or accepts it.
+        """Watch the target's reaction to the last octets until it refuses or accepts them.
 
         A refusal is a CLOSE of that handle, channel or the connection, a REPLY with an error code, or the end. The
-        target accepted it when a barrier after it is answered: on the channel, or a PING; without one, when nothing
-        came within the patience for endings.
+        target accepted them if it answers a later barrier, on the channel or a PING; without a barrier, if nothing
+        arrived within the patience for endings.
         """
         patience = self.context.patience
         if barrier is None:
             return self._reacted(self._watch(channel, handle, within_s or patience.ending_s))
-        # Most refusals come at once. They are waited for without the barrier, which would be one more violation on a
-        # channel that the target is about to close.
+        # Most refusals arrive immediately. They are awaited without the barrier, which would be another violation on
+        # a channel that the target is about to close.
         seen = self._watch(channel, handle, patience.quiet_s)
         if not isinstance(seen[-1], Quiet):
             return self._reacted(seen)
@@ -97,7 +98,7 @@ class Watching(Opening):
                 return [Quiet(within_s)]
 
     def _says_no(self, arrival: CommandArrived, channel: int, handle: int) -> bool:
-        """Whether it is a refusal that can be meant: not one of another channel or handle."""
+        """Whether it is a relevant refusal: not one of another channel or handle."""
         if arrival.name == "connection.close":
             return True
         if arrival.refusal is None:
@@ -106,7 +107,7 @@ class Watching(Opening):
 
     def _reacted(self, seen: list[Arrival]) -> Reaction:
         last = seen[-1]
-        # Behind both CLOSEs only the end of the socket is left; it is judged, too.
+        # After both CLOSEs only the end of the socket is left; it is part of the reaction.
         if isinstance(last, CommandArrived) and last.name == "connection.close" and self.polite:
             seen = [last, self.expect_end(self.context.patience.quiet_s)]
         return Reaction(tuple(seen), *refusal_of(seen))

@@ -1,1 +1,1 @@
-"""The peer of the 0-9 family: what a case drives where classes of methods are spoken."""
+"""The peer of the 0-9 family: the client side for cases of dialects with classes of methods."""

@@ -1,6 +1,6 @@
-"""What arrives on a connection of the 0-9 family, and the refusal that arrivals amount to.
+"""The arrivals on a connection of the 0-9 family, and the refusal in them.
 
-Knows: methods, contents, heartbeats. Must not know: how they are read or waited for.
+Knows: methods, contents, heartbeats. Must not know: how to read them or wait for them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class MethodArrived(Arrival):
-    """A method without content, or one whose content is complete, with the contents within it."""
+    """A method without content, or with its complete content and the contents within it."""
 
     channel: int
     call: Call
@@ -52,17 +52,17 @@ class MethodArrived(Arrival):
 
     @property
     def kind(self) -> str:
-        """The method, a close with its reply code."""
+        """The method; a close with its reply code."""
         return f"{self.name} {self['reply_code']}" if self.name in _CLOSES else self.name
 
     @property
     def refusal(self) -> Refusal | None:
-        """What a close method refuses, and why."""
+        """The refusal in a close method."""
         scope = _CLOSES.get(self.name)
         return None if scope is None else Refusal(scope, self["reply_code"])
 
     def describe(self, dialect: Dialect) -> str:
-        """One phrase for reports: closes with their code, anything else with its channel."""
+        """One phrase for reports: closes with their code, other methods with their channel."""
         if self.name in _CLOSES:
             code = dialect.code_name(self["reply_code"])
             return f"{self.name} {code} ({' '.join(self['reply_text'].split())!r})"
@@ -86,7 +86,7 @@ class HeartbeatArrived(Arrival):
 
 
 def refusal_of(arrivals: tuple[Arrival, ...]) -> tuple[Refusal | None, MethodArrived | None]:
-    """The refusal that arrivals amount to: a close method counts before the header, the header before a bare end."""
+    """The refusal in the arrivals: a close method precedes a header, and a header precedes an end without a message."""
     for arrival in arrivals:
         if isinstance(arrival, MethodArrived) and arrival.refusal is not None:
             return arrival.refusal, arrival

@@ -1,6 +1,7 @@
-"""One direction of a connection made sense of: octets in, arrivals out, contents put together per channel.
+"""Decodes one direction of a connection: octets in, arrivals out; contents are assembled for each channel.
 
-Knows: framing, method and content grammar. Must not know: sockets, time, what a case wants.
+Knows: framing, method and content grammar. Must not know: sockets, time, cases.
+
 Bounded: a body is kept up to ``max_body_octets``; beyond that it is counted but not stored.
 """
 
@@ -39,14 +40,14 @@ class _Open:
 
 @dataclass(slots=True)
 class _Partial:
-    """A method and its contents under way, the outermost first."""
+    """A method and its incomplete contents, the outermost first."""
 
     call: Call
     contents: list[_Open] = field(default_factory=list)
 
 
 class Assembler(FrameListener[Frame]):
-    """Reads what a target sends and puts contents together: see ``FrameListener``."""
+    """Reads the target's frames and assembles contents: see ``FrameListener``."""
 
     def __init__(self, codec: Codec, max_body_octets: int = MAX_BODY_OCTETS) -> None:
         super().__init__(FrameReader(codec.dialect.layout))
@@ -61,10 +62,10 @@ class Assembler(FrameListener[Frame]):
         return self._codec.dialect
 
     def agree(self, frame_max_octets: int) -> None:
-        """The frame size that was negotiated; 0 is no limit, which is read up to 16 MiB.
+        """The negotiated frame size; 0 is no limit, with which frames up to 16 MiB are read.
 
-        From here on, the largest frame is looked for again.
-        The reader keeps some slack, so that a target which sends too large a frame is seen doing it.
+        Setting it restarts the search for the largest frame. The reader accepts slightly larger frames, so that a
+        target's violation is observed.
         """
         self.largest_frame_octets = 0
         self.reader.max_size = 2 * frame_max_octets if frame_max_octets else 16 << 20
@@ -88,7 +89,7 @@ class Assembler(FrameListener[Frame]):
         elif kind == "heartbeat":
             self._ready.append(HeartbeatArrived(frame))
         elif kind == "trace":
-            # There is no one here whom a trace would tell something; on a channel it is invalid (9.1 draft, trace).
+            # The harness has no handler for traces; on a channel, a trace is invalid (9.1 draft, trace).
             if frame.channel:
                 raise WireError("trace", 0, "channel 0", f"channel {frame.channel}")
         else:
@@ -130,7 +131,7 @@ class Assembler(FrameListener[Frame]):
             )
         content.size_octets += len(frame.payload)
         content.frames += 1
-        # A body that is too long to be kept is counted all the same: the sizes are what is judged.
+        # A body that is too long to be stored is still counted, because the sizes are judged.
         content.body += frame.payload[: max(0, self._max_body_octets - len(content.body))]
         # The header announced how long the body is; a frame that goes beyond belongs to nothing (0-9-1 §4.2.6.2).
         if content.size_octets > content.header.body_size_octets:

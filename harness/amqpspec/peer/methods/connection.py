@@ -1,7 +1,8 @@
-"""One connection of the 0-9 family, below the vocabulary of cases: frames, methods and contents, sent and noticed.
+"""One connection of the 0-9 family, below the vocabulary of cases: frames, methods and contents, sent and received.
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
-Where it is ``polite`` (the usual), closes of the target are answered with close-ok as the specification demands.
+
+If it is ``polite`` (the default), it answers the target's closes with close-ok as the specification demands.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Connection(Line):
         self._writer = FrameWriter(self.dialect.layout)
 
     def is_over(self) -> bool:
-        """Whether the target has ended the connection, or said that it does."""
+        """Whether the target has ended the connection, or announced its end."""
         return self.ended is not None or self.closed_by is not None
 
     # --- sending
@@ -52,9 +53,9 @@ class Connection(Line):
         end: int | None = None,
         cycle: int = 0,
     ) -> bytes:
-        """A frame as octets: ``type`` by name or number; ``size`` and ``end`` may lie.
+        """A frame as octets: ``type`` by name or number;
 
-        ``cycle`` is sent where the dialect's frame header has such an octet.
+        ``size`` and ``end`` may be wrong. ``cycle`` is sent if the dialect's frame header has such an octet.
         """
         code = type if isinstance(type, int) else self.dialect.layout.types[type]
         frame = Frame(code, channel, payload, cycle=cycle)
@@ -80,7 +81,7 @@ class Connection(Line):
         return self._writer.frame(self.dialect.layout.types["method"], channel, payload)
 
     def send(self, name: str, channel: int = 1, **args: Any) -> None:
-        """Send a method and do not wait."""
+        """Send a method without waiting."""
         self.send_octets(self.method_frame(name, channel, **args))
 
     def content_frames(
@@ -95,10 +96,10 @@ class Connection(Line):
         children: Sequence[bytes] = (),
         weight: int | None = None,
     ) -> bytes:
-        """Header and body frames as octets; ``body_size`` may lie, ``chunk`` is the body octets in each frame.
+        """Header and body frames as octets;
 
-        ``children`` are contents within this one, as octets that this very method gave; ``weight``, their number, may
-        lie.
+        ``body_size`` may be wrong, ``chunk`` is the number of body octets in each frame. ``children`` are nested
+        contents, as octets from this method; ``weight``, their number, may be wrong.
         """
         types = self.dialect.layout.types
         header = ContentHeader(
@@ -116,10 +117,10 @@ class Connection(Line):
         ]
         return b"".join(out)
 
-    # --- noticing
+    # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Keep book of channels and closes; answer closes where polite."""
+        """Record channels and closes; answer closes if polite."""
         if isinstance(arrival, MethodArrived):
             if arrival.name == "connection.close":
                 self.closed_by = arrival
@@ -129,7 +130,7 @@ class Connection(Line):
                 self.open_channels.add(arrival.channel)
             elif arrival.name in ("channel.close", "channel.close-ok"):
                 self.open_channels.discard(arrival.channel)
-            # Who receives a close answers it, whatever else it was about to do (0-9-1 connection.close, channel.close).
+            # A peer that receives a close answers it first (0-9-1 connection.close, channel.close).
             if self.polite and arrival.name in ("connection.close", "channel.close"):
                 last = self.last_sent
                 self.send(f"{arrival.name}-ok", channel=arrival.channel)
@@ -141,5 +142,5 @@ class Connection(Line):
         return isinstance(arrival, MethodArrived) and arrival.name == "connection.close"
 
     def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
-        """What arrivals amount to."""
+        """The refusal in the arrivals."""
         return Reaction(tuple(arrivals), *refusal_of(tuple(arrivals)))

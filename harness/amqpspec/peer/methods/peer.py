@@ -1,9 +1,10 @@
-"""The peer that a case drives: prerequisites, claims, messages, barriers, reactions.
+"""The peer that a case uses: prerequisites, claims, messages, barriers, reactions.
 
-Knows: the conversation of the 0-9 family as a client has it. Must not know: sockets, files, how verdicts are reported.
+Knows: the conversation of the 0-9 family from the client's side. Must not know: sockets, files, how verdicts are
+reported.
 
-``call`` sends a method and takes its reply. What does not happen raises ``Unmet``: before ``claim`` the case is
-blocked by it, after ``claim`` it is a failure of what was claimed.
+``call`` sends a method and receives its reply. A missing answer raises ``Unmet``: before ``claim`` it blocks the
+case, after ``claim`` it is a failure.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CLIENT_PROPERTIES: Mapping[str, Any] = {
 
 
 class Peer(Connection):
-    """One client connection with the verbs of a case. ``another`` gives a further, independent one."""
+    """One client connection with the methods for cases. ``another`` returns an additional, independent one."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)
@@ -47,7 +48,7 @@ class Peer(Connection):
     # --- opening and closing
 
     def greet(self, header: bytes | None = None) -> Call:
-        """Send the protocol header and take connection.start; if nothing arrives at all, again."""
+        """Send the protocol header and receive connection.start; if nothing arrives at all, try again."""
         self.send_header(header)
         arrival = self.arrival("connection.start", channel=0)
         if isinstance(arrival, Quiet) and header is None and self.redial():
@@ -65,7 +66,7 @@ class Peer(Connection):
         properties: Mapping[str, Any] | None = None,
         locale: str = "en_US",
     ) -> None:
-        """Send connection.start-ok for the peer's login, or with other values in their places."""
+        """Send connection.start-ok for the peer's login, or with other values."""
         mechanism = mechanism or self.login.mechanism
         self.send(
             "connection.start-ok",
@@ -88,7 +89,7 @@ class Peer(Connection):
         heartbeat: int = 0,
         proposed: Call | None = None,
     ) -> Call:
-        """Take connection.tune and answer it: what the target proposed, or other values in their places.
+        """Receive connection.tune and answer with the proposed values, or with others.
 
         Raises OutOfReach for more channels than it proposed.
         """
@@ -109,7 +110,7 @@ class Peer(Connection):
         return tune
 
     def agree(self, channel_max: int, frame_max_octets: int) -> None:
-        """Take limits as negotiated."""
+        """Apply the negotiated limits."""
         self.channel_max, self.frame_max_octets = channel_max, frame_max_octets
         self.assembler.agree(frame_max_octets)
 
@@ -121,13 +122,14 @@ class Peer(Connection):
         return start
 
     def open_connection(self, **tuning: Any) -> Self:
-        """The whole handshake; keyword arguments go to ``tune`` (and ``properties`` to start-ok)."""
+        """The whole handshake; keyword arguments are passed to ``tune`` (and ``properties`` to start-ok)."""
         self.handshake(**tuning)
         self.call("connection.open", channel=0, virtual_host=self.login.vhost)
         return self
 
     def open_small(self) -> Self:
-        """Channel 1 on a connection with the smallest frame-max that the target agrees to: this connection or another.
+        """Channel 1 on a connection with the smallest frame-max that the target accepts: this connection or another
+        one.
 
         4096 octets are legal (0-9-1 connection/tune-ok/frame-max/minimum); a target that refuses them deviates in the
         case about that, and the next powers of two are tried for the others. Raises Unmet.
@@ -147,23 +149,25 @@ class Peer(Connection):
                 peer = peer.another()
 
     def open_channel(self, channel: int = 1, **tuning: Any) -> Self:
-        """The handshake, where it has not been done, and one open channel."""
+        """The handshake, if necessary, and one open channel."""
         if not self.assembler.frames:
             self.open_connection(**tuning)
         self.call("channel.open", channel=channel)
         return self
 
     def close(self) -> Arrival:
-        """Close the connection as the specification says, the socket too; returns close-ok or what came instead."""
+        """Close the connection according to the specification, including the socket; returns close-ok or another
+        arrival.
+        """
         self.send("connection.close", channel=0, reply_code=200, reply_text="done")
         answer = self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
-        # The side that asked for the close and has close-ok ends the socket (0-9-1 §2.2.4). A server may wait for that
-        # before it gives back what the connection held.
+        # The side that sent close ends the socket after close-ok (0-9-1 §2.2.4). A server may wait for this before it
+        # releases the connection's resources.
         self.hang_up()
         return answer
 
     def leave(self, within_s: float) -> None:
-        """Close what is still open, channels first, and wait a little for the answers, once the verdict is there."""
+        """Close what is still open, channels first, and wait a little for the answers; called after the verdict."""
         if not self.dialled or self.is_over() or not self.open_channels:
             return
         until_s = self.now() + within_s
@@ -177,12 +181,12 @@ class Peer(Connection):
         self.send("connection.close", channel=0, reply_code=200, reply_text="case over")
         self.wait(lambda a: _is(a, ("connection.close-ok",), 0), within_s)
 
-    # --- asking
+    # --- requests
 
     def call(self, name: str, channel: int = 1, **args: Any) -> MethodArrived:
-        """Send a method and take its reply; raises Unmet if another thing comes, or nothing.
+        """Send a method and receive its reply; raises Unmet for any other arrival, or none.
 
-        Raises OutOfReach for a channel beyond those that were agreed on: a target may offer very few.
+        Raises OutOfReach for a channel above the agreed maximum, because a target may offer very few.
         """
         if name == "channel.open" and 0 < self.channel_max < channel:
             raise OutOfReach(f"channel-max is {self.channel_max}, the case needs channel {channel}")
@@ -195,31 +199,32 @@ class Peer(Connection):
         return self.expected(self.arrival(*names, channel=channel, within_s=within_s), *names)
 
     def expected(self, arrival: Arrival, *names: str) -> MethodArrived:
-        """An arrival that is one of these methods; raises Unmet if it is another, or none."""
+        """An arrival that is one of these methods; raises Unmet for any other arrival."""
         if isinstance(arrival, MethodArrived) and arrival.name in names:
             return arrival
         raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
 
     def arrival(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> Arrival:
-        """Like ``expect``, but gives what came instead: a close, the end, garbled octets, or Quiet."""
+        """Like ``expect``, but returns any other end of the wait: a close, the end, garbled octets, or Quiet."""
         wanted = (*names, "channel.close")
         return self.wait(lambda a: _is(a, wanted, channel), self.patience_s if within_s is None else within_s)
 
     def heartbeat(self, within_s: float) -> HeartbeatArrived | None:
-        """A heartbeat frame of the target, or None if none comes in time."""
+        """A heartbeat frame of the target, or None if none arrives in time."""
         arrival = self.wait(lambda a: isinstance(a, HeartbeatArrived), within_s)
         return arrival if isinstance(arrival, HeartbeatArrived) else None
 
     # --- proof of silence
 
     def barrier(self, channel: int = 1, queue: str = "") -> None:
-        """Prove that the target has done everything sent so far on the channel: round trips that it must answer.
+        """Prove that the target has processed everything sent so far on the channel, with round trips that it must
+        answer.
 
-        With ``queue`` the round trip goes through that queue, twice, so that what it had to deliver is under way first.
-        Afterwards, ``pending`` tells what has arrived. Raises Unmet.
+        With ``queue``, two messages pass through that queue, so that its earlier deliveries arrive first. Afterwards,
+        ``pending`` returns the arrivals. Raises Unmet.
         """
-        # Servers deliver from other threads than the one that answers: what was on its way when the first answer was
-        # written comes before the second one.
+        # Servers may deliver from another thread than the one that answers: data on its way at the first answer
+        # arrives before the second one.
         for _ in range(2):
             if queue:
                 self.call("queue.declare", channel=channel, queue=queue, passive=True)
@@ -229,22 +234,22 @@ class Peer(Connection):
                 )
 
     def pending(self, *names: str, channel: int | None = 1) -> list[MethodArrived]:
-        """What of these methods has arrived on the channel and was not taken yet."""
+        """Arrivals of these methods on the channel that no wait has returned yet."""
         found = self.stashed(lambda a: _is(a, names, channel))
         return [a for a in found if isinstance(a, MethodArrived)]
 
     # --- reactions
 
     def reaction(self, channel: int = 1, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
-        """Watch what the target does about what was sent last, until it refuses, answers, or accepts it.
+        """Watch the target's reaction to the last octets until it refuses, answers, or accepts them.
 
-        It accepted it when a barrier sent after it on the same channel is answered; without ``barrier`` (where the
-        channel cannot carry one), when nothing arrived within the patience for endings.
+        It accepted them if it answers a later barrier on the same channel; without ``barrier`` (if the channel cannot
+        carry one), if nothing arrived within the patience for endings.
         """
         patience = self.context.patience
         if barrier:
-            # Most refusals come at once. They are waited for without the barrier, which would be one more violation on
-            # a channel that the target is about to close.
+            # Most refusals arrive immediately. They are awaited without the barrier, which would be another violation
+            # on a channel that the target is about to close.
             seen = self._watch(channel, patience.quiet_s)
             if not isinstance(seen[-1], Quiet):
                 return self.reacted(seen)
@@ -257,7 +262,7 @@ class Peer(Connection):
         seen: list[Arrival] = []
         while True:
             arrival = self.read(until_s)
-            # A sign of life answers nothing (0-9-1 §4.2.7).
+            # A heartbeat is not an answer (0-9-1 §4.2.7).
             if isinstance(arrival, HeartbeatArrived):
                 continue
             seen.append(Quiet(within_s) if isinstance(arrival, Quiet) else arrival)
@@ -269,8 +274,8 @@ class Peer(Connection):
                 return seen
             if arrival.channel == channel and arrival.name not in ASYNCHRONOUS:
                 return seen
-            # What a server sends by itself, or on another channel, reveals nothing about what was sent here; a later
-            # wait may want it.
+            # Data that a server sends by itself, or on another channel, is not the reaction; a later wait may need
+            # it.
             if arrival.channel != channel or arrival.name in ASYNCHRONOUS:
                 self.keep(seen.pop())
             if self.now() >= until_s:
@@ -280,7 +285,7 @@ class Peer(Connection):
     # --- entities and messages
 
     def queue(self, channel: int = 1, **args: Any) -> str:
-        """Declare a queue for the case (exclusive unless said otherwise); returns its name."""
+        """Declare a queue for the case (exclusive by default); returns its name."""
         name = args.pop("queue", None) or self.name("q")
         args.setdefault("exclusive", not args.get("durable", False))
         self.will_clean("queue", name)
@@ -288,7 +293,7 @@ class Peer(Connection):
         return name
 
     def exchange(self, type: str = "direct", channel: int = 1, **args: Any) -> str:
-        """Declare an exchange of the case's own; returns its name."""
+        """Declare an exchange for the case; returns its name."""
         name = args.pop("exchange", None) or self.name("x")
         self.will_clean("exchange", name)
         self.call("exchange.declare", channel=channel, exchange=name, type=type, **args)
@@ -305,7 +310,7 @@ class Peer(Connection):
         chunk: int | None = None,
         **args: Any,
     ) -> None:
-        """Publish one message; to a queue through the default exchange where only its name is given."""
+        """Publish one message, through the default exchange if only a queue's name is given."""
         method = self.method_frame(
             "basic.publish", channel, exchange=exchange, routing_key=routing_key, **args
         )
@@ -332,11 +337,11 @@ class Peer(Connection):
         return self.expect("basic.deliver", channel=channel, within_s=within_s)
 
     def deliveries(self, count: int, channel: int | None = 1) -> list[MethodArrived]:
-        """The next this many deliveries; raises Unmet if fewer come."""
+        """The next deliveries, this many; raises Unmet if fewer arrive."""
         return [self.delivery(channel) for _ in range(count)]
 
     def capabilities(self) -> dict[str, Any]:
-        """What the target announced under ``capabilities`` in its properties."""
+        """The ``capabilities`` in the target's properties."""
         value = self.server_properties.get("capabilities")
         return value.plain() if isinstance(value, Table) else dict(value or {})
 
