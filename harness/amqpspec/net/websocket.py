@@ -46,7 +46,7 @@ class WebSocketStream:
         return not self._stuck
 
     def receive(self, until_s: float) -> bytes:
-        """Received octets, or ``b""`` at ``until_s``; raises StreamEnded, and WireError for invalid WebSocket frames."""
+        """Octets, or ``b""`` at ``until_s``; raises StreamEnded, and WireError for invalid WebSocket frames."""
         while not self._arrived:
             if self._web.error is not None:
                 raise self._web.error

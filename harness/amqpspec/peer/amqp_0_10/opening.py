@@ -51,7 +51,7 @@ class Opening(Connection):
         raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
 
     def arrival(self, *names: str, channel: int | None = 0, within_s: float | None = None) -> Arrival:
-        """Like ``expect``, but returns any other end of the wait: a refusal there, the end, garbled octets, or Quiet."""
+        """Like ``expect``, but returns any end of the wait: a refusal there, the end, garbled octets, or Quiet."""
         return self.wait(
             lambda a: is_one(a, names, channel) or refuses(a, channel),
             self.patience_s if within_s is None else within_s,
