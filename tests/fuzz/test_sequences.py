@@ -124,6 +124,14 @@ def test_a_seeded_fault_of_sessions_is_found_within_a_few_programs(fault: str, k
     assert run_program(begin_of(ASSEMBLIES), smallest.program) is None
 
 
+def test_a_committed_message_may_reach_a_queue_that_has_taken_the_name() -> None:
+    program = (
+        Step("connect", (1,)), Step("tx", (1, 1)), Step("declare", (1, 1, "q0", 0)), Step("publish", (1, 1, "q0", 1)),
+        Step("delete", (1, 1, "q0")), Step("declare", (1, 1, "q0", 0)), Step("commit-then-reset", (1, 1)),
+    )  # fmt: skip
+    assert run_program(begin_of(METHODS), program) is None
+
+
 def test_the_seed_decides_what_is_found_and_hypothesis_shrinks_it() -> None:
     first, second = (search_of(METHODS, ONE_KIND).run(3, ENOUGH, STEPS) for _ in range(2))
     raw = search_of(METHODS, ONE_KIND, shrinks=False).run(3, ENOUGH, STEPS)

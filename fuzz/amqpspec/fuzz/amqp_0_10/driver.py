@@ -30,12 +30,10 @@ from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
-from amqpspec.fuzz.sequences.part import World
-from amqpspec.fuzz.sequences.step import Load
+from amqpspec.fuzz.sequences.part import Programs
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
-from amqpspec.peer.context import Context
 from amqpspec.spec.assemblies import AssemblyDialect
 from amqpspec.wire.amqp_0_10.describe import describe_frame
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
@@ -55,24 +53,11 @@ class Amqp010Driver(FuzzDriver):
     # --- sequences
 
     @property
-    def verbs(self) -> tuple[str, ...]:
+    def programs(self) -> Programs:
         """Connections, sessions, subscriptions and transfers."""
-        from amqpspec.fuzz.amqp_0_10.sequences.world import VERBS
+        from amqpspec.fuzz.amqp_0_10.sequences.programs import PROGRAMS
 
-        return VERBS
-
-    @property
-    def loads(self) -> Mapping[str, Load]:
-        """What takes much and gives it back."""
-        from amqpspec.fuzz.amqp_0_10.sequences.loads import LOADS
-
-        return LOADS
-
-    def world(self, context: Context) -> World:
-        """Connections with sessions, and queues."""
-        from amqpspec.fuzz.amqp_0_10.sequences.world import AssemblyWorld
-
-        return AssemblyWorld(context)
+        return PROGRAMS
 
     # --- grammar, families, judge
 

@@ -29,12 +29,10 @@ from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
-from amqpspec.fuzz.sequences.part import World
-from amqpspec.fuzz.sequences.step import Load
+from amqpspec.fuzz.sequences.part import Programs
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
-from amqpspec.peer.context import Context
 from amqpspec.spec.typed import TypedDialect
 from amqpspec.wire.amqp_1_0.describe import describe_frame
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader
@@ -55,24 +53,11 @@ class Amqp10Driver(FuzzDriver):
     # --- sequences
 
     @property
-    def verbs(self) -> tuple[str, ...]:
+    def programs(self) -> Programs:
         """Connections, links and deliveries."""
-        from amqpspec.fuzz.amqp_1_0.sequences.world import VERBS
+        from amqpspec.fuzz.amqp_1_0.sequences.programs import PROGRAMS
 
-        return VERBS
-
-    @property
-    def loads(self) -> Mapping[str, Load]:
-        """What takes much and gives it back."""
-        from amqpspec.fuzz.amqp_1_0.sequences.loads import LOADS
-
-        return LOADS
-
-    def world(self, context: Context) -> World:
-        """Connections of one container, and nodes."""
-        from amqpspec.fuzz.amqp_1_0.sequences.world import TypedWorld
-
-        return TypedWorld(context)
+        return PROGRAMS
 
     # --- grammar, families, judge
 

@@ -30,12 +30,10 @@ from amqpspec.fuzz.methods.server_places import server_places
 from amqpspec.fuzz.methods.turns import FACTS, TURNS
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
-from amqpspec.fuzz.sequences.part import World
-from amqpspec.fuzz.sequences.step import Load
+from amqpspec.fuzz.sequences.part import NO_PROGRAMS, Programs
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
-from amqpspec.peer.context import Context
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.methods.codec import Codec, codec_for
@@ -187,24 +185,12 @@ class MethodsDriver(FuzzDriver):
     # --- sequences
 
     @property
-    def verbs(self) -> tuple[str, ...]:
+    def programs(self) -> Programs:
         """Where there is a fetch and a rejection of several messages, as programs need them."""
-        from amqpspec.fuzz.methods.sequences.world import VERBS
+        from amqpspec.fuzz.methods.sequences.programs import PROGRAMS
 
-        return VERBS if {"basic.nack", "confirm.select"} <= set(self.tables.methods) else ()
-
-    @property
-    def loads(self) -> Mapping[str, Load]:
-        """What takes much and gives it back."""
-        from amqpspec.fuzz.methods.sequences.loads import LOADS
-
-        return LOADS
-
-    def world(self, context: Context) -> World:
-        """Connections, channels and queues."""
-        from amqpspec.fuzz.methods.sequences.world import MethodsWorld
-
-        return MethodsWorld(context)
+        has_both = {"basic.nack", "confirm.select"} <= set(self.tables.methods)
+        return PROGRAMS if has_both else NO_PROGRAMS
 
     # --- findings, other tools, self-test
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from amqpspec.fuzz.oracles.process import Gauge, gauge
-from amqpspec.fuzz.sequences.step import LOAD, Step, Violation
+from amqpspec.fuzz.sequences.step import LOAD, Hold, Step, Violation
 from amqpspec.peer.context import Unmet
 from amqpspec.wire.transport import StreamEnded
 
@@ -28,7 +28,7 @@ def steps_of(names: Iterable[str]) -> list[Step]:
     return [Step(LOAD, (name, COUNT)) for name in names]
 
 
-def repeated(name: str, run: Callable[[], None], pid: Callable[[], int | None]) -> None:
+def repeated(name: str, run: Callable[[Hold], None], pid: Callable[[], int | None]) -> None:
     """Run a load enough times that growth can be distinguished from warm-up; raises Violation."""
     seen = list[Gauge]()
     for _ in range(_WARM + 2 * _HALF):
@@ -37,9 +37,9 @@ def repeated(name: str, run: Callable[[], None], pid: Callable[[], int | None]) 
     judge(name, seen[_WARM - 1 :])
 
 
-def _once(name: str, run: Callable[[], None]) -> None:
+def _once(name: str, run: Callable[[Hold], None]) -> None:
     try:
-        run()
+        run(lambda octets: None)
     except Unmet as unmet:
         raise Violation(f"{name}: not served", unmet.expected, unmet.observed) from unmet
     except StreamEnded as ended:

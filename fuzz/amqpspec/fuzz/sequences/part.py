@@ -6,6 +6,7 @@ Knows: the questions. Must not know: any dialect's answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, cast, runtime_checkable
 
 from amqpspec.fuzz.parts import Part, loaded_driver
@@ -47,22 +48,45 @@ def end_by_reset(transport: Transport) -> None:
     transport.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What a dialect's programs are made of.
+
+    ``verbs`` are their words, the simplest first; those that stand several times are chosen more often. ``loads`` take
+    much and give it back, by name.
+    """
+
+    verbs: tuple[str, ...] = ()
+    world: Callable[[Context], World] | None = None
+    loads: Mapping[str, Load] = field(default_factory=dict)
+
+
+NO_PROGRAMS = Programs()
+
+
 class SequencesPart(Part, Protocol):
-    """``verbs`` are the words of programs, the simplest first; those that stand several times are chosen more often."""
+    """A driver that has programs says which."""
+
+    @property
+    def programs(self) -> Programs:
+        """None, unless the driver says otherwise."""
+        return NO_PROGRAMS
 
     @property
     def verbs(self) -> tuple[str, ...]:
         """None: there are no programs."""
-        return ()
+        return self.programs.verbs
 
     def world(self, context: Context) -> World:
         """A world on a target; only asked where there are verbs."""
-        raise NotImplementedError
+        if self.programs.world is None:
+            raise NotImplementedError
+        return self.programs.world(context)
 
     @property
     def loads(self) -> Mapping[str, Load]:
         """What takes much and gives it back, by name."""
-        return {}
+        return self.programs.loads
 
 
 def sequences_part(dialect_id: str) -> SequencesPart:

@@ -110,7 +110,7 @@ class Stage:
     def _load(self, name: str, load: Load, context: Context, count: int) -> None:
         """What takes longer than a program may is not judged."""
         try:
-            repeated(name, lambda: load(context, count), self.subject.pid)
+            repeated(name, partial(load, context, count), self.subject.pid)
         except BudgetSpent:
             self.unjudged.append(name)
 

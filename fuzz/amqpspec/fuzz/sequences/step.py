@@ -41,7 +41,10 @@ Program = tuple[Step, ...]
 LOAD = "load"
 """The verb that runs a load; its arguments are a load's name and how many things are taken each time."""
 
-Load = Callable[[Context, int], None]
+Hold = Callable[[int], None]
+"""Is called while a load holds what it has taken, with the octets of the messages among it."""
+
+Load = Callable[[Context, int, Hold], None]
 """Takes so many things and gives all of them back, on connections of its own. Raises Unmet, StreamEnded."""
 
 

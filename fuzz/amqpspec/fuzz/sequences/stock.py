@@ -15,7 +15,7 @@ class Copy:
     """A message in a queue, in the order of their places.
 
     ``fresh``: it has never left its place, so that its order is known. ``unsure``: a race leaves open whether it is
-    there. ``marked``: it has to be marked as redelivered.
+    there. ``marked``: it has to be marked as redelivered. ``refused_by`` are those that gave it back for others.
     """
 
     number: int
@@ -24,6 +24,7 @@ class Copy:
     fresh: bool = True
     unsure: bool = False
     marked: bool = False
+    refused_by: set[str] = field(default_factory=set)
 
     @property
     def body(self) -> bytes:

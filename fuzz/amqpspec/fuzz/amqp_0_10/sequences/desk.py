@@ -5,12 +5,12 @@ Knows: peers, books. Must not know: verbs, which step comes next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import UNBOUNDED, Books, Seat
-from amqpspec.fuzz.sequences.part import end_by_reset
+from amqpspec.fuzz.sequences.desk import Desk, Due
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Stock
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
@@ -21,38 +21,23 @@ from amqpspec.peer.events import Ended, Garbled, Quiet
 from amqpspec.wire.transport import StreamEnded
 
 AUDITOR = -1
-_SLICE_S, _POLL_S = 0.02, 0.2
+_POLL_S = 0.2
 _LASTS_S = 300
-_T = TypeVar("_T")
 
 
-class Desk:
+class AssemblyDesk(Desk[Peer]):
     """One program's dealings with one target."""
 
     def __init__(self, context: Context) -> None:
-        self.context, self.books = context, Books()
-        self.peers: dict[int, Peer] = {}
+        super().__init__(context)
+        self.books = Books()
         self.exchange = ""
         self.resumes = True
         """Whether the target has granted sessions that outlive a program's connections."""
 
-    @property
-    def patience_s(self) -> float:
-        """How long an owed answer may take."""
-        return self.context.patience.reply_s
-
     def peer(self, seat: Seat) -> Peer:
         """The connection of a session."""
         return self.peers[seat.peer]
-
-    def owed(self, kind: str, act: Callable[[], _T]) -> _T:
-        """Do what has to succeed; raises Violation."""
-        try:
-            done = act()
-        except Unmet as unmet:
-            raise Violation(kind, unmet.expected, unmet.observed) from unmet
-        self.collect()
-        return done
 
     # --- connections and sessions
 
@@ -122,7 +107,7 @@ class Desk:
     def reset(self, number: int) -> None:
         """End a connection without a close: its lasting sessions are detached, the others gone; raises Violation."""
         seats = [seat for seat in self.books.attached if seat.peer == number]
-        end_by_reset(self.peers.pop(number).transport)
+        super().reset(number)
         for seat in seats:
             self.unplug(seat)
         for seat in seats:
@@ -189,7 +174,7 @@ class Desk:
             for transfer in self.peer(seat).pending("message.transfer", channel=seat.session.channel):
                 holder = self._holder(seat, transfer.body, str(transfer["destination"] or ""))
                 seat.arrived(transfer, holder)
-        self._look()
+        self._check_ends()
 
     def _holder(self, seat: Seat, body: bytes, destination: str) -> str:
         subscription = seat.subscriptions.get(destination)
@@ -198,7 +183,7 @@ class Desk:
         self.books.returned(subscription.stock, body)
         return self.books.holder(subscription.stock, body)
 
-    def _look(self) -> None:
+    def _check_ends(self) -> None:
         """Nothing may have ended that no step has ended; raises Violation."""
         for number, peer in self.peers.items():
             if peer.is_over():
@@ -211,31 +196,17 @@ class Desk:
                 seen = why[0].describe(self.peer(seat).dialect) if why else "session.detached"
                 raise Violation("session ended", f"an attached session {seat.name}", seen)
 
-    def settle(self) -> None:
-        """Wait for the transfers that are owed; raises Violation."""
-        count, until_s = -1, 0.0
-        while owed := self.books.owed():
-            peers = sorted({seat.peer for _, seat in owed})
-            now_s = self.peers[peers[0]].now()
-            if len(owed) != count:
-                count, until_s = len(owed), now_s + self.patience_s
-            elif now_s > until_s:
-                copy = owed[0][0]
-                expected = f"transfer of m{copy.number} from {copy.stock.name}"
-                raise Violation("not delivered", expected, f"nothing in {self.patience_s:.1f} s")
-            self.glance(peers, until_s)
+    def due(self) -> Sequence[Due]:
+        """The transfers for which subscriptions have credit."""
+        return [
+            Due(seat.peer, f"transfer of m{copy.number} from {copy.stock.name}")
+            for copy, seat in self.books.owed()
+        ]
 
-    def glance(self, peers: list[int], until_s: float) -> None:
-        """Listen to connections for a moment; raises Violation."""
-        for number in peers:
-            peer = self.peers[number]
-            arrival = peer.read(min(until_s, peer.now() + _SLICE_S))
-            while not isinstance(arrival, Quiet | Ended | Garbled):
-                peer.keep(arrival)
-                arrival = peer.read(0.0)
-            if isinstance(arrival, Garbled):
-                raise Violation("octets that cannot be read", "frames", arrival.describe(peer.dialect))
-        self.collect()
+    def look(self) -> None:
+        """Count what queues hold; raises Violation."""
+        for stock in self.books.stocks.values():
+            self.count(stock)
 
     def count(self, stock: Stock) -> None:
         """A queue holds what it has to, with or without what sessions hold of it; raises Violation."""
@@ -298,7 +269,7 @@ class Desk:
         closed = peer.close()
         if getattr(closed, "name", "") != "connection.close-ok":
             raise Violation("close not answered", "connection.close-ok", closed.describe(peer.dialect))
-        self.peers.pop(number).hang_up()
+        self.drop(number)
 
     def _drain(self, stock: Stock) -> None:
         """Fetch all: what has to be there is, and nothing else; raises Violation."""
@@ -325,12 +296,9 @@ class Desk:
     def give_up(self) -> None:
         """End all sessions and delete the queues, as far as the target allows it."""
         with suppress(Violation, Unmet, StreamEnded):
-            for number in list(self.peers):
-                self.peers.pop(number).hang_up()
+            self.hang_up()
             self._tidy()
-        for peer in self.peers.values():
-            peer.hang_up()
-        self.peers = {}
+        self.hang_up()
 
     def _tidy(self) -> None:
         if not self.context.cleanup.entities:

@@ -5,111 +5,110 @@ Knows: the peer's verbs. Must not know: repetitions, what a target keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from amqpspec.fuzz.sequences.part import end_by_reset
+from amqpspec.fuzz.sequences.shapes import (
+    Client,
+    Sending,
+    cut_off,
+    in_bulk,
+    in_groups,
+    nothing,
+    rolled_back,
+    slow_reader,
+)
 from amqpspec.fuzz.sequences.step import Load
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
-from amqpspec.peer.context import Context
 
 _BODY, _LARGE, _SESSIONS = b"x" * 256, b"x" * (16 << 10), 16
+Place = tuple[str, str]
+"""A queue and a destination."""
 
 
-@contextmanager
-def _session(context: Context, *, closes: bool = True) -> Iterator[Peer]:
-    """A connection with a session, closed in good order or hung up."""
-    peer = Peer(context)
-    try:
-        peer.open_session()
-        yield peer
-        if closes:
-            peer.detach()
-            peer.close()
-    finally:
-        peer.hang_up()
+def _ended(peer: Peer) -> None:
+    peer.detach()
+    peer.close()
 
 
-def _subscriptions(context: Context, count: int) -> None:
-    """Subscriptions to one queue, each cancelled again."""
-    with _session(context) as peer:
-        queue = peer.queue(auto_delete=False)
-        for number in range(count):
-            peer.send(
-                "message.subscribe", queue=queue, destination=f"d{number}", accept_mode=EXPLICIT,
-                acquire_mode=PRE_ACQUIRED,
-            )  # fmt: skip
-        peer.barrier()
-        for number in range(count):
-            peer.send("message.cancel", destination=f"d{number}")
-        peer.barrier()
-        peer.call("queue.delete", queue=queue)
+_CLIENT = Client(Peer, Peer.open_session, Peer.barrier, _ended)
 
 
-def _queues(context: Context, count: int) -> None:
-    """Queues, each deleted again."""
-    with _session(context) as peer:
-        names = [context.name("load") for _ in range(count)]
-        for name in names:
-            peer.send("queue.declare", queue=name, exclusive=True)
-        peer.barrier()
-        for name in names:
-            peer.send("queue.delete", queue=name)
-        peer.barrier()
+def _destinations(peer: Peer, count: int) -> Sequence[Place]:
+    queue = peer.queue(auto_delete=False)
+    return [(queue, f"d{number}") for number in range(count)]
 
 
-def _sessions(context: Context, count: int) -> None:
-    """Sessions without a timeout, several at once, each detached again."""
-    with _session(context) as peer:
-        for _ in range(max(1, count // _SESSIONS)):
-            for channel in range(1, 1 + _SESSIONS):
-                peer.open_session(channel)
-            for channel in range(1, 1 + _SESSIONS):
-                peer.detach(channel)
+def _subscribe(peer: Peer, place: Place) -> None:
+    peer.send(
+        "message.subscribe", queue=place[0], destination=place[1], accept_mode=EXPLICIT,
+        acquire_mode=PRE_ACQUIRED,
+    )  # fmt: skip
 
 
-def _publish(peer: Peer, queue: str, count: int, body: bytes) -> None:
-    for _ in range(count):
-        peer.publish(queue, body, accept_mode=NONE)
+def _cancel(peer: Peer, place: Place) -> None:
+    peer.send("message.cancel", destination=place[1])
 
 
-def _rolled_back(context: Context, count: int) -> None:
-    """A transaction of many messages that is rolled back."""
-    with _session(context) as peer:
-        queue = peer.queue()
-        peer.call("tx.select")
-        _publish(peer, queue, count, _BODY)
-        peer.call("tx.rollback")
-        peer.call("queue.delete", queue=queue)
+def _unused(peer: Peer, places: Sequence[Place]) -> None:
+    _remove(peer, places[0][0], 0)
 
 
-def _cut_off(context: Context, count: int) -> None:
-    """A transaction of many messages that ends with its connection."""
-    with _session(context, closes=False) as peer:
-        queue = peer.queue(auto_delete=True)
-        peer.call("tx.select")
-        _publish(peer, queue, count, _BODY)
-        peer.barrier()
-        end_by_reset(peer.transport)
+def _names(peer: Peer, count: int) -> Sequence[str]:
+    return [peer.name("load") for _ in range(count)]
 
 
-def _slow_reader(context: Context, count: int) -> None:
-    """A subscriber that never reads, its window shut, while the broker has messages for it; then it is gone."""
-    with _session(context) as source:
-        queue = source.queue(exclusive=False)
-        with _session(context, closes=False) as slow:
-            slow.subscribe(queue)
-            _publish(source, queue, max(1, count // 4), _LARGE)
-            source.barrier()
-            end_by_reset(slow.transport)
-        source.call("queue.delete", queue=queue)
+def _declare(peer: Peer, name: str) -> None:
+    peer.send("queue.declare", queue=name, exclusive=True)
+
+
+def _delete(peer: Peer, name: str) -> None:
+    peer.send("queue.delete", queue=name)
+
+
+def _attach(peer: Peer, place: None, number: int) -> int:
+    peer.open_session(1 + number)
+    return 1 + number
+
+
+def _transacted(peer: Peer) -> str:
+    queue = peer.queue()
+    peer.call("tx.select")
+    return queue
+
+
+def _brief(peer: Peer) -> str:
+    queue = peer.queue(auto_delete=True)
+    peer.call("tx.select")
+    return queue
+
+
+def _shared(peer: Peer) -> str:
+    return peer.queue(exclusive=False)
+
+
+def _publish(peer: Peer, queue: str, body: bytes) -> None:
+    peer.publish(queue, body, accept_mode=NONE)
+
+
+def _roll_back(peer: Peer) -> None:
+    peer.call("tx.rollback")
+
+
+def _remove(peer: Peer, queue: str, count: int) -> None:
+    peer.call("queue.delete", queue=queue)
+
+
+def _read(peer: Peer, queue: str, count: int) -> None:
+    peer.subscribe(queue)
 
 
 LOADS: dict[str, Load] = {
-    "subscriptions cancelled": _subscriptions,
-    "queues deleted": _queues,
-    "sessions detached": _sessions,
-    "transactions rolled back": _rolled_back,
-    "transactions cut off": _cut_off,
-    "slow reader": _slow_reader,
+    "subscriptions cancelled": in_bulk(_CLIENT, _destinations, _subscribe, _cancel, _unused),
+    "queues deleted": in_bulk(_CLIENT, _names, _declare, _delete),
+    "sessions detached": in_groups(_CLIENT, _SESSIONS, nothing, _attach, Peer.detach),
+    "transactions rolled back": rolled_back(
+        _CLIENT, Sending(_transacted, _publish, _remove), _BODY, _roll_back
+    ),
+    "transactions cut off": cut_off(_CLIENT, Sending(_brief, _publish), _BODY),
+    "slow reader": slow_reader(_CLIENT, Sending(_shared, _publish, _remove), _LARGE, _read),
 }

@@ -20,10 +20,11 @@ from amqpspec.fuzz.amqp_0_10.sequences.books import (
     Subscription,
     Work,
 )
-from amqpspec.fuzz.amqp_0_10.sequences.desk import Desk
-from amqpspec.fuzz.amqp_0_10.sequences.sessions import KEYS, SHARED, Args, Verb, usable
+from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
+from amqpspec.fuzz.amqp_0_10.sequences.sessions import KEYS, SHARED, usable
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Copy
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
 _SUBSCRIPTIONS, _COUNTS = 3, (1, 2, 5)
 _FLOWS = {CREDIT: 0, WINDOW: 1}
@@ -273,7 +274,7 @@ def _rollback(desk: Desk, name: str) -> None:
     desk.settle()
 
 
-VERBS = {
+VERBS: Table[Desk] = {
     "publish": Verb(_targets, _publish, 8),
     "subscribe": Verb(_subscribable, _subscribe, 4),
     "flow": Verb(_creditable, flow, 5),

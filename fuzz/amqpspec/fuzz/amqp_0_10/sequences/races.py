@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import BROWSE, NONE, Seat, Work
-from amqpspec.fuzz.amqp_0_10.sequences.desk import Desk
+from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
 from amqpspec.fuzz.amqp_0_10.sequences.messages import booked, cancel, flow, ranges, sent, subscriptions
-from amqpspec.fuzz.amqp_0_10.sequences.sessions import Args, Verb, usable
+from amqpspec.fuzz.amqp_0_10.sequences.sessions import usable
 from amqpspec.fuzz.sequences.stock import Stock
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
 _BURST = 3
 
@@ -134,7 +135,7 @@ def _half_closed(desk: Desk, name: str, queue: str) -> None:
     desk.settle()
 
 
-VERBS = {
+VERBS: Table[Desk] = {
     "publish-then-reset": Verb(_outside, _publish_reset),
     "publish-then-half-close": Verb(_outside, _half_closed),
     "accept-then-reset": Verb(_accepting, _accept_reset),

@@ -5,28 +5,18 @@ Knows: desks and books. Must not know: messages, how outcomes are observed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import Seat
-from amqpspec.fuzz.amqp_0_10.sequences.desk import Desk
-from amqpspec.fuzz.sequences.step import Arg, Violation
+from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
+from amqpspec.fuzz.sequences.step import Violation
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 
-Args = tuple[Arg, ...]
 SHARED, EXCLUSIVE, KEYS = ("q0", "q1"), "e0", ("k0", "k1")
 _PEERS, _SESSIONS = 3, 2
 _ENDS = ("session.detached", "session.detach")
 NOT_FOUND, LOCKED, DELETED, ILLEGAL_STATE = 404, 405, 408, 409
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """``options`` gives arguments, the simplest first; ``act`` is called with a desk and one of them."""
-
-    options: Callable[[Desk], Iterable[Args]]
-    act: Callable[..., None]
-    often: int = 1
 
 
 def usable(desk: Desk, seat: Seat) -> list[str]:
@@ -271,7 +261,7 @@ def _commit_nothing(desk: Desk, name: str) -> None:
     refused(desk, seat, ILLEGAL_STATE, "commit without transactions")
 
 
-VERBS = {
+VERBS: Table[Desk] = {
     "connect": Verb(_free, Desk.connect, 2),
     "attach": Verb(_attachable, _attach, 4),
     "declare": Verb(_declarable, _declare, 2),

@@ -1,36 +1,30 @@
-"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the waiting for what is due.
+"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the look at the end.
 
 Knows: peers, books. Must not know: verbs, which step comes next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 
-from amqpspec.fuzz.amqp_1_0.sequences.books import Books, Node
-from amqpspec.fuzz.sequences.part import end_by_reset
+from amqpspec.fuzz.amqp_1_0.sequences.books import Books, body_of
+from amqpspec.fuzz.sequences.desk import Desk, Due, sure
 from amqpspec.fuzz.sequences.step import Arg, Violation
+from amqpspec.fuzz.sequences.stock import Stock
 from amqpspec.peer.amqp_1_0.books import Delivery
 from amqpspec.peer.amqp_1_0.peer import FETCHED, Peer
 from amqpspec.peer.context import Context, Unmet
-from amqpspec.peer.events import Ended, Garbled, Quiet
-
-_SLICE_S = 0.02
+from amqpspec.peer.events import Arrival
 
 
-class Desk:
+class TypedDesk(Desk[Peer]):
     """One program's dealings with one target. All connections are of one container: a link's name means the same."""
 
     def __init__(self, context: Context) -> None:
-        self.context, self.books = context, Books()
-        self.peers: dict[int, Peer] = {}
+        super().__init__(context)
+        self.books = Books()
         self._container = context.name("container")
-
-    @property
-    def patience_s(self) -> float:
-        """How long an owed answer may take."""
-        return self.context.patience.reply_s
 
     def connect(self, number: int) -> None:
         """Open a connection with one session; raises Violation."""
@@ -38,38 +32,40 @@ class Desk:
         peer.container_id = self._container
         self.owed("connection not opened", lambda: peer.begin(0))
 
-    def node(self, name: Arg) -> Node:
+    def node(self, name: Arg) -> Stock:
         """A node, which is made when it is first needed."""
         found = self.books.nodes.get(str(name))
         if found is None:
             peer = next(iter(self.peers.values()))
-            found = self.books.nodes[str(name)] = Node(str(name), peer.node(str(name)))
+            found = self.books.nodes[str(name)] = Stock(str(name), peer.node(str(name)))
         return found
-
-    def owed(self, kind: str, act: Callable[[], object]) -> None:
-        """Do what has to happen; raises Violation."""
-        try:
-            act()
-        except Unmet as unmet:
-            raise Violation(kind, unmet.expected, unmet.observed) from unmet
-        self.collect()
 
     # --- messages
 
+    def keep(self, peer: Peer, arrival: Arrival) -> None:
+        """The peer books deliveries itself."""
+
+    def due(self) -> Sequence[Due]:
+        """The deliveries for which receivers have credit."""
+        return [
+            Due(receiver.peer, f"delivery of m{copy.number} from {copy.stock.name}")
+            for copy, receiver in self.books.owed()
+        ]
+
     def collect(self) -> None:
         """Book what receivers have received; raises Violation."""
-        try:
-            for receiver in self.books.ending:
-                while receiver.link.inbox:
-                    self.books.delivered_late(receiver, receiver.link.inbox.popleft())
-            for receiver in list(self.books.receivers.values()):
-                while receiver.link.inbox:
-                    self.books.delivered(receiver, receiver.link.inbox.popleft())
-        except Unmet as unmet:
-            raise Violation("a message that cannot be read", unmet.expected, unmet.observed) from unmet
-        self._look()
+        sure("a message that cannot be read", self._book)
+        self._check_ends()
 
-    def _look(self) -> None:
+    def _book(self) -> None:
+        for receiver in self.books.ending:
+            while receiver.link.inbox:
+                self.books.delivered_late(receiver, receiver.link.inbox.popleft())
+        for receiver in list(self.books.receivers.values()):
+            while receiver.link.inbox:
+                self.books.delivered(receiver, receiver.link.inbox.popleft())
+
+    def _check_ends(self) -> None:
         """Nothing may have ended that no step has ended; raises Violation."""
         for number, peer in self.peers.items():
             if (over := peer.over(None)) is not None:
@@ -80,57 +76,12 @@ class Desk:
             if (over := peer.over(end.link)) is not None:
                 raise Violation("link ended", f"an attached link {end.name}", over.describe(peer.dialect))
 
-    def settle(self) -> None:
-        """Wait for the deliveries that are owed; raises Violation."""
-        count, until_s = -1, 0.0
-        while owed := self.books.owed():
-            peers = sorted({receiver.peer for _, receiver in owed})
-            now_s = self.peers[peers[0]].now()
-            if len(owed) != count:
-                count, until_s = len(owed), now_s + self.patience_s
-            elif now_s > until_s:
-                first = owed[0][0]
-                expected = f"delivery of m{first.number} from {first.node.name}"
-                raise Violation("not delivered", expected, f"nothing in {self.patience_s:.1f} s")
-            self.glance(peers, until_s)
-
-    def glance(self, peers: list[int], until_s: float) -> None:
-        """Listen to connections for a moment."""
-        for number in peers:
-            peer = self.peers[number]
-            arrival = peer.read(min(until_s, peer.now() + _SLICE_S))
-            while not isinstance(arrival, Quiet | Ended | Garbled):
-                arrival = peer.read(0.0)
-            if isinstance(arrival, Garbled):
-                raise Violation("octets that cannot be read", "frames", arrival.describe(peer.dialect))
-        self.collect()
-
-    # --- ends
-
-    def reset(self, number: int) -> None:
-        """End a connection without a close."""
-        end_by_reset(self.peers.pop(number).transport)
+    # --- the end
 
     def leave(self, number: int) -> None:
         """Close a connection in good order; raises Violation."""
-        peer = self.peers[number]
-        try:
-            peer.close()
-        except Unmet as unmet:
-            raise Violation("close not answered", unmet.expected, unmet.observed) from unmet
+        sure("close not answered", self.peers[number].close)
         self.drop(number)
-
-    def drop(self, number: int) -> None:
-        """Hang up a connection that has said all it had to say."""
-        self.peers.pop(number).hang_up()
-
-    def hang_up(self) -> None:
-        """End all connections."""
-        for peer in self.peers.values():
-            peer.hang_up()
-        self.peers = {}
-
-    # --- the end
 
     def finish(self) -> None:
         """End all connections, and compare what nodes hold with the books; raises Violation."""
@@ -142,22 +93,22 @@ class Desk:
             for node in self.books.nodes.values():
                 self._drain(auditor, node)
 
-    def _drain(self, auditor: Peer, node: Node) -> None:
+    def _drain(self, auditor: Peer, node: Stock) -> None:
         """Fetch all: what has to be there is, and nothing else; raises Violation."""
-        try:
-            found = _all_of(auditor, node)
-            for delivery in found:
-                copy = self.books.taken(node, delivery.body)
-                node.gone[copy.number] = "fetched at the end"
-        except Unmet as unmet:
-            raise Violation("node not readable", unmet.expected, unmet.observed) from unmet
+        found = sure("node not readable", lambda: [body_of(one) for one in _all_of(auditor, node)])
+        for body in found:
+            node.drop(self.books.taken(node, body), "fetched at the end")
         if node.certain:
             raise Violation(
                 "lost", f"m{node.certain[0].number} in {node.name}", f"{len(found)} other messages"
             )
 
+    def give_up(self) -> None:
+        """Leave; what nodes hold is removed by the cleanup after a program that was cut off."""
+        self.hang_up()
 
-def _all_of(auditor: Peer, node: Node) -> list[Delivery]:
+
+def _all_of(auditor: Peer, node: Stock) -> list[Delivery]:
     """What a node holds: what is due, then what arrives until the credit is used or given up. Raises Unmet."""
     link = auditor.receiver(node.address, credit=FETCHED)
     with suppress(Unmet):

@@ -5,11 +5,11 @@ Knows: the peer's verbs. Must not know: repetitions, what a target keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 
 from amqpspec.fuzz.sequences.part import end_by_reset
-from amqpspec.fuzz.sequences.step import Load
+from amqpspec.fuzz.sequences.shapes import Client, Sending, in_groups, nothing, slow_reader
+from amqpspec.fuzz.sequences.step import Hold, Load
 from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Context
@@ -17,50 +17,53 @@ from amqpspec.peer.context import Context
 _LARGE, _LINKS, _SESSIONS = b"x" * (4 << 10), 32, 8
 
 
-@contextmanager
-def _session(context: Context, *, closes: bool = True) -> Iterator[Peer]:
-    """A connection with a session, closed in good order or hung up."""
-    peer = Peer(context)
-    try:
-        peer.begin(0)
-        yield peer
-        if closes:
-            peer.close()
-    finally:
-        peer.hang_up()
+def _begin(peer: Peer) -> None:
+    peer.begin(0)
 
 
-def _links(context: Context, count: int) -> None:
-    """Links of both roles, many at once, each detached again."""
-    with _session(context) as peer:
-        address = peer.node("load")
-        for _ in range(max(1, count // 4 // _LINKS)):
-            roles = ("sender", "receiver") * (_LINKS // 2)
-            links = [peer.attach(role, address) for role in roles]
-            for link in links:
-                peer.detach(link)
+_CLIENT = Client(Peer, _begin, Peer.barrier, Peer.close)
 
 
-def _sessions(context: Context, count: int) -> None:
-    """Sessions, several at once, each ended again."""
-    with _session(context) as peer:
-        for _ in range(max(1, count // _SESSIONS)):
-            for channel in range(1, 1 + _SESSIONS):
-                peer.begin(channel)
-            for channel in range(1, 1 + _SESSIONS):
-                peer.end(channel)
+def _node(peer: Peer) -> str:
+    return peer.node("load")
 
 
-def _sent(peer: Peer, link: Link, count: int) -> None:
-    """Messages that are accepted."""
-    for _ in range(count):
-        peer.credit_for(link)
-        peer.outcome(peer.transfer(link, _LARGE))
+def _attach(peer: Peer, address: str, number: int) -> Link:
+    return peer.attach(("sender", "receiver")[number % 2], address)
 
 
-def _emptied(peer: Peer, address: object, count: int) -> None:
+def _links(context: Context, count: int, hold: Hold) -> None:
+    """Links of both roles; each needs several answers."""
+    in_groups(_CLIENT, _LINKS, _node, _attach, Peer.detach)(context, count // 4, hold)
+
+
+def _begun(peer: Peer, place: None, number: int) -> int:
+    peer.begin(1 + number)
+    return 1 + number
+
+
+@dataclass(slots=True)
+class _Place:
+    """A node, and a link to it that is attached with the first message."""
+
+    address: str
+    link: Link | None = None
+
+
+def _place(peer: Peer) -> _Place:
+    return _Place(peer.node("load"))
+
+
+def _send(peer: Peer, place: _Place, body: bytes) -> None:
+    """A message that is accepted."""
+    link = place.link = place.link or peer.sender(place.address)
+    peer.credit_for(link)
+    peer.outcome(peer.transfer(link, body))
+
+
+def _empty(peer: Peer, place: _Place, count: int) -> None:
     """So many messages are taken out of a node."""
-    link = peer.receiver(address, credit=count)
+    link = peer.receiver(place.address, credit=count)
     for delivery in peer.deliveries(link, count):
         if not delivery.settled:
             peer.disposition(delivery)
@@ -68,34 +71,28 @@ def _emptied(peer: Peer, address: object, count: int) -> None:
     peer.detach(link)
 
 
-def _unsettled(context: Context, count: int) -> None:
+_SENDING = Sending(_place, _send, _empty)
+
+
+def _unsettled(context: Context, count: int, hold: Hold) -> None:
     """Deliveries that are held unsettled when the connection is reset; then they are accepted elsewhere."""
-    with _session(context) as source:
-        address = source.node("load")
-        held = max(1, count // 8)
-        _sent(source, source.sender(address), held)
-        with _session(context, closes=False) as holder:
-            link = holder.receiver(address, credit=count)
-            holder.deliveries(link, held)
+    with _CLIENT.at_work(context) as source:
+        place, held = _place(source), max(1, count // 8)
+        octets = _SENDING.burst(source, place, held, _LARGE)
+        with _CLIENT.at_work(context, closes=False) as holder:
+            holder.deliveries(holder.receiver(place.address, credit=count), held)
+            hold(octets)
             end_by_reset(holder.transport)
-        _emptied(source, address, held)
+        _empty(source, place, held)
 
 
-def _slow_reader(context: Context, count: int) -> None:
-    """A receiver with credit that never reads, its window shut; then it is gone."""
-    with _session(context) as source:
-        address = source.node("load")
-        sent = max(1, count // 4)
-        with _session(context, closes=False) as slow:
-            slow.receiver(address, credit=count)
-            _sent(source, source.sender(address), sent)
-            end_by_reset(slow.transport)
-        _emptied(source, address, sent)
+def _read(peer: Peer, place: _Place, count: int) -> None:
+    peer.receiver(place.address, credit=count)
 
 
 LOADS: dict[str, Load] = {
     "links detached": _links,
-    "sessions ended": _sessions,
+    "sessions ended": in_groups(_CLIENT, _SESSIONS, nothing, _begun, Peer.end),
     "deliveries not settled": _unsettled,
-    "slow reader": _slow_reader,
+    "slow reader": slow_reader(_CLIENT, _SENDING, _LARGE, _read),
 }

@@ -176,15 +176,17 @@ class Books:
     def commit(self, channel: Channel) -> None:
         """Everything that the transaction held back happens."""
         for copy in channel.published:
-            self.enqueue(copy)
-            # Whether a queue is found by its name again, where another one has taken its place, is left open.
-            if not copy.queue.alive and copy.queue.name in self.queues:
-                heir = self.queues[copy.queue.name]
-                self.enqueue(Copy(copy.number, heir, fresh=False, unsure=True))
+            self.enqueue_committed(copy)
         for tag in channel.acked:
             copy = channel.unacked.pop(tag)
             copy.queue.gone[copy.number] = "acknowledged in a transaction"
         channel.published, channel.acked = [], set()
+
+    def enqueue_committed(self, copy: Copy) -> None:
+        """A copy reaches its queue, or perhaps the one that has taken its name: the specification leaves that open."""
+        self.enqueue(copy)
+        if not copy.queue.alive and copy.queue.name in self.queues:
+            self.enqueue(Copy(copy.number, self.queues[copy.queue.name], fresh=False, unsure=True))
 
     def roll_back(self, channel: Channel) -> None:
         """Nothing of it happens; what was acknowledged is unacknowledged again."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from amqpspec.fuzz.methods.sequences.auditor import AUDITOR, Auditor
 from amqpspec.fuzz.methods.sequences.books import Books, Channel, Copy, Queue
 from amqpspec.fuzz.methods.sequences.talk import Talk
+from amqpspec.fuzz.sequences.desk import Due, await_due
 from amqpspec.fuzz.sequences.step import Arg, Violation
 from amqpspec.peer.context import Context
 from amqpspec.peer.methods.arrivals import MethodArrived
@@ -28,7 +29,7 @@ class Place:
     channel: int
 
 
-class Desk:
+class MethodsDesk:
     """One program's dealings with one target."""
 
     def __init__(self, context: Context) -> None:
@@ -87,18 +88,17 @@ class Desk:
             self.talk.glance([channel.link], until_s)
 
     def settle(self) -> None:
-        """Wait for the deliveries that are owed; raises Violation."""
-        count, until_s = -1, 0.0
-        while owed := self.books.owed():
-            links = sorted({channel.link for _, channel in owed})
-            now_s = self.talk.now_s(links[0])
-            if len(owed) != count:
-                count, until_s = len(owed), now_s + self.talk.patience_s
-            elif now_s > until_s:
-                first = owed[0][0]
-                expected = f"delivery of m{first.number} from {first.queue.name}"
-                raise Violation("not delivered", expected, f"nothing in {self.talk.patience_s:.1f} s")
-            self.talk.glance(links, until_s)
+        """Wait for the deliveries that are due; raises Violation."""
+        await_due(self.talk, self._due)
+
+    def _due(self) -> list[Due]:
+        return [
+            Due(channel.link, f"delivery of m{copy.number} from {copy.queue.name}")
+            for copy, channel in self.books.owed()
+        ]
+
+    def look(self) -> None:
+        """Nothing more: verbs look at the queues that they change."""
 
     # --- counts
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 
 from amqpspec.fuzz.methods.sequences.auditor import LOCKED, NOT_FOUND
 from amqpspec.fuzz.methods.sequences.books import CONFIRM, PLAIN, TX, Channel, Queue
-from amqpspec.fuzz.methods.sequences.desk import EXCHANGE, Desk
-from amqpspec.fuzz.methods.sequences.verb import Args, Verb, channels, places, usable
+from amqpspec.fuzz.methods.sequences.desk import EXCHANGE
+from amqpspec.fuzz.methods.sequences.desk import MethodsDesk as Desk
+from amqpspec.fuzz.methods.sequences.places import channels, places, usable
 from amqpspec.fuzz.sequences.step import Violation
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
 LINKS, CHANNELS = 3, 2
 QUEUES = ("q0", "q1", "q2")
@@ -223,14 +225,14 @@ def _unknown_tag(desk: Desk, link: int, number: int) -> None:
     _refused(desk, channel, "channel.flow", 406, "a delivery tag that there is not", active=True)
 
 
-VERBS = {
+VERBS: Table[Desk] = {
     "connect": Verb(_free_links, _connect),
-    "open": Verb(_free_channels, _open),
-    "declare": Verb(_declarable, _declare),
+    "open": Verb(_free_channels, _open, 2),
+    "declare": Verb(_declarable, _declare, 2),
     "confirm": Verb(_plain, _confirm),
-    "tx": Verb(_plain, _tx),
+    "tx": Verb(_plain, _tx, 3),
     "bind": Verb(_bindable, _bind),
-    "purge": Verb(_deletable, _purge),
+    "purge": Verb(_deletable, _purge, 2),
     "delete": Verb(_deletable, _delete),
     "close": Verb(_channels, _close),
     "leave": Verb(_links, _leave),

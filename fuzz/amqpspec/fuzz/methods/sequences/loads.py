@@ -5,106 +5,94 @@ Knows: the peer's verbs. Must not know: repetitions, what a target keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from amqpspec.fuzz.sequences.part import end_by_reset
+from amqpspec.fuzz.sequences.shapes import (
+    Client,
+    Sending,
+    cut_off,
+    in_bulk,
+    in_groups,
+    nothing,
+    rolled_back,
+    slow_reader,
+)
 from amqpspec.fuzz.sequences.step import Load
-from amqpspec.peer.context import Context
 from amqpspec.peer.methods.peer import Peer
 
 _BODY, _LARGE, _CHANNELS = b"x" * 256, b"x" * (16 << 10), 64
+_FIRST = 2
+"""The first channel besides the one on which the load works."""
+_CLIENT = Client(Peer, Peer.open_channel, Peer.barrier, Peer.close)
 
 
-@contextmanager
-def _channel(context: Context, *, closes: bool = True) -> Iterator[Peer]:
-    """A connection with a channel, closed in good order or hung up."""
-    peer = Peer(context)
-    try:
-        peer.open_channel()
-        yield peer
-        if closes:
-            peer.close()
-    finally:
-        peer.hang_up()
+def _tags(peer: Peer, count: int) -> Sequence[tuple[str, str]]:
+    queue = peer.queue()
+    return [(queue, f"c{number}") for number in range(count)]
 
 
-def _consumers(context: Context, count: int) -> None:
-    """Consumers of one queue, each cancelled again."""
-    with _channel(context) as peer:
-        queue = peer.queue()
-        for number in range(count):
-            peer.send("basic.consume", queue=queue, consumer_tag=f"c{number}", no_wait=True)
-        peer.barrier()
-        for number in range(count):
-            peer.send("basic.cancel", consumer_tag=f"c{number}", no_wait=True)
-        peer.barrier()
+def _consume(peer: Peer, one: tuple[str, str]) -> None:
+    peer.send("basic.consume", queue=one[0], consumer_tag=one[1], no_wait=True)
 
 
-def _queues(context: Context, count: int) -> None:
-    """Queues, each deleted again."""
-    with _channel(context) as peer:
-        names = [context.name("load") for _ in range(count)]
-        for name in names:
-            peer.send("queue.declare", queue=name, exclusive=True, no_wait=True)
-        peer.barrier()
-        for name in names:
-            peer.send("queue.delete", queue=name, no_wait=True)
-        peer.barrier()
+def _cancel(peer: Peer, one: tuple[str, str]) -> None:
+    peer.send("basic.cancel", consumer_tag=one[1], no_wait=True)
 
 
-def _channels(context: Context, count: int) -> None:
-    """Many channels at once, several times, each closed again."""
-    with _channel(context) as peer:
-        for _ in range(max(1, count // _CHANNELS)):
-            for channel in range(2, 2 + _CHANNELS):
-                peer.call("channel.open", channel)
-            for channel in range(2, 2 + _CHANNELS):
-                peer.call("channel.close", channel, reply_code=200, reply_text="done")
+def _names(peer: Peer, count: int) -> Sequence[str]:
+    return [peer.name("load") for _ in range(count)]
 
 
-def _publish(peer: Peer, queue: str, count: int, body: bytes) -> None:
-    for _ in range(count):
-        peer.publish(queue, body)
+def _declare(peer: Peer, name: str) -> None:
+    peer.send("queue.declare", queue=name, exclusive=True, no_wait=True)
 
 
-def _rolled_back(context: Context, count: int) -> None:
-    """A transaction of many messages that is rolled back."""
-    with _channel(context) as peer:
-        queue = peer.queue()
-        peer.call("tx.select")
-        _publish(peer, queue, count, _BODY)
-        peer.call("tx.rollback")
+def _delete(peer: Peer, name: str) -> None:
+    peer.send("queue.delete", queue=name, no_wait=True)
 
 
-def _cut_off(context: Context, count: int) -> None:
-    """A transaction of many messages that ends with its connection."""
-    with _channel(context, closes=False) as peer:
-        queue = peer.queue()
-        peer.call("tx.select")
-        _publish(peer, queue, count, _BODY)
-        peer.barrier()
-        end_by_reset(peer.transport)
+def _open(peer: Peer, place: None, number: int) -> int:
+    peer.call("channel.open", _FIRST + number)
+    return _FIRST + number
 
 
-def _slow_reader(context: Context, count: int) -> None:
-    """A consumer that never reads, its window shut, while the broker has messages for it; then it is gone."""
-    with _channel(context) as source:
-        queue = source.queue(exclusive=False, auto_delete=False)
-        source.will_clean("queue", queue)
-        with _channel(context, closes=False) as slow:
-            slow.send("basic.consume", queue=queue, consumer_tag="slow")
-            _publish(source, queue, max(1, count // 4), _LARGE)
-            source.barrier()
-            end_by_reset(slow.transport)
-        source.call("queue.delete", queue=queue)
+def _close(peer: Peer, channel: int) -> None:
+    peer.call("channel.close", channel, reply_code=200, reply_text="done")
 
 
+def _transacted(peer: Peer) -> str:
+    queue = peer.queue()
+    peer.call("tx.select")
+    return queue
+
+
+def _lasting(peer: Peer) -> str:
+    queue = peer.queue(exclusive=False, auto_delete=False)
+    return peer.will_clean("queue", queue)
+
+
+def _publish(peer: Peer, queue: str, body: bytes) -> None:
+    peer.publish(queue, body)
+
+
+def _roll_back(peer: Peer) -> None:
+    peer.call("tx.rollback")
+
+
+def _remove(peer: Peer, queue: str, count: int) -> None:
+    peer.call("queue.delete", queue=queue)
+
+
+def _read(peer: Peer, queue: str, count: int) -> None:
+    peer.send("basic.consume", queue=queue, consumer_tag="slow")
+
+
+_WORK = Sending(_transacted, _publish)
 LOADS: dict[str, Load] = {
-    "consumers cancelled": _consumers,
-    "queues deleted": _queues,
-    "channels closed": _channels,
-    "transactions rolled back": _rolled_back,
-    "transactions cut off": _cut_off,
-    "slow reader": _slow_reader,
+    "consumers cancelled": in_bulk(_CLIENT, _tags, _consume, _cancel),
+    "queues deleted": in_bulk(_CLIENT, _names, _declare, _delete),
+    "channels closed": in_groups(_CLIENT, _CHANNELS, nothing, _open, _close),
+    "transactions rolled back": rolled_back(_CLIENT, _WORK, _BODY, _roll_back),
+    "transactions cut off": cut_off(_CLIENT, _WORK, _BODY),
+    "slow reader": slow_reader(_CLIENT, Sending(_lasting, _publish, _remove), _LARGE, _read),
 }

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from amqpspec.fuzz.methods.sequences.books import CONFIRM, PLAIN, TX, Channel, Consumer, Queue
-from amqpspec.fuzz.methods.sequences.desk import EXCHANGE, Desk
+from amqpspec.fuzz.methods.sequences.desk import EXCHANGE
+from amqpspec.fuzz.methods.sequences.desk import MethodsDesk as Desk
 from amqpspec.fuzz.methods.sequences.entities import BOUND_KEY, channel_ended
-from amqpspec.fuzz.methods.sequences.verb import Args, Verb, channels, is_guarded, places
+from amqpspec.fuzz.methods.sequences.places import channels, is_guarded, places
 from amqpspec.fuzz.sequences.step import Violation
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
 _COUNTS = (1, 2, 3)
 _NOT_ALLOWED = 403
@@ -225,17 +227,17 @@ def round_trip(desk: Desk, channel: Channel) -> None:
     desk.ask(channel, "basic.qos", prefetch_count=0)
 
 
-VERBS = {
-    "publish": Verb(_publishable, _publish),
+VERBS: Table[Desk] = {
+    "publish": Verb(_publishable, _publish, 8),
     "route": Verb(_routable, _route),
-    "consume": Verb(_consumable, _consume),
+    "consume": Verb(_consumable, _consume, 3),
     "consume-alone": Verb(_unconsumed, _consume_alone),
     "consume-beside": Verb(_guarded, _consume_beside),
     "cancel": Verb(_cancellable, _cancel),
-    "get": Verb(_fetchable, _get),
-    "ack": Verb(_settleable, _ack),
-    "nack": Verb(_givable, _nack),
+    "get": Verb(_fetchable, _get, 6),
+    "ack": Verb(_settleable, _ack, 4),
+    "nack": Verb(_givable, _nack, 3),
     "reject": Verb(_rejectable, _reject),
-    "commit": Verb(_transacted, _commit),
-    "rollback": Verb(_transacted, _roll_back),
+    "commit": Verb(_transacted, _commit, 3),
+    "rollback": Verb(_transacted, _roll_back, 3),
 }

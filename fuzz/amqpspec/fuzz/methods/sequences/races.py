@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from amqpspec.fuzz.methods.sequences.books import PLAIN, TX, Channel, Consumer, Copy, Queue
-from amqpspec.fuzz.methods.sequences.desk import Desk
+from amqpspec.fuzz.methods.sequences.desk import MethodsDesk as Desk
 from amqpspec.fuzz.methods.sequences.entities import channel_ended, ended
 from amqpspec.fuzz.methods.sequences.messages import consumers, fetched, round_trip
-from amqpspec.fuzz.methods.sequences.verb import Args, Verb, channels, is_guarded, usable
+from amqpspec.fuzz.methods.sequences.places import channels, is_guarded, usable
 from amqpspec.fuzz.sequences.step import Violation
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
 _BURST = 3
 
@@ -148,12 +149,12 @@ def _commit_reset(desk: Desk, link: int, number: int) -> None:
     published, channel.published = channel.published, []
     for copy in published:
         copy.unsure, copy.fresh = True, False
-        desk.books.enqueue(copy)
+        desk.books.enqueue_committed(copy)
     desk.talk.reset(link)
     ended(desk, link)
 
 
-VERBS = {
+VERBS: Table[Desk] = {
     "cancel-beside-publish": Verb(_consumers_beside, _cancel),
     "close-beside-publish": Verb(_consumers_beside, _close),
     "reset-beside-publish": Verb(_consumers_beside, _reset),

@@ -1,26 +1,14 @@
-"""What a verb of programs is: the arguments with which it can come next, and what it does.
+"""What verbs of programs share: which channels and queues they can name.
 
 Knows: desks. Must not know: single verbs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from amqpspec.fuzz.methods.sequences.books import Channel, Queue
-from amqpspec.fuzz.methods.sequences.desk import Desk
-from amqpspec.fuzz.sequences.step import Arg
-
-Args = tuple[Arg, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """``options`` gives arguments, the simplest first; ``act`` is called with a desk and one of them."""
-
-    options: Callable[[Desk], Iterable[Args]]
-    act: Callable[..., None]
+from amqpspec.fuzz.methods.sequences.desk import MethodsDesk as Desk
 
 
 def channels(desk: Desk, *modes: str) -> list[Channel]:

@@ -1,22 +1,21 @@
-"""The world of programs of AMQP 1.0: its verbs, races among them.
+"""The verbs of programs of AMQP 1.0, races among them.
 
 Knows: desks and books. Must not know: how outcomes are observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from amqpspec.fuzz.amqp_1_0.sequences.books import Copy, Node, Terminus
-from amqpspec.fuzz.amqp_1_0.sequences.desk import Desk
-from amqpspec.fuzz.sequences.step import Arg, Step, Violation
+from amqpspec.fuzz.amqp_1_0.sequences.books import Terminus
+from amqpspec.fuzz.amqp_1_0.sequences.desk import TypedDesk as Desk
+from amqpspec.fuzz.sequences.step import Violation
+from amqpspec.fuzz.sequences.stock import Copy, Stock
+from amqpspec.fuzz.sequences.world import Args, Table, Verb
 from amqpspec.peer.amqp_1_0.books import Outgoing
-from amqpspec.peer.context import Context
-from amqpspec.wire.transport import StreamEnded
 
 _PEERS, _NODES, _LINKS, _BURST = 3, ("n0", "n1"), 3, 3
-Args = tuple[Arg, ...]
 
 # --- connections and links
 
@@ -35,7 +34,7 @@ def _attachable(desk: Desk) -> Iterable[Args]:
     return [(n, node) for n in sorted(desk.peers) for node in _NODES if busy.count(n) < _LINKS]
 
 
-def _attach(desk: Desk, role: str, peer: int, node: Node, name: str) -> Terminus:
+def _attach(desk: Desk, role: str, peer: int, node: Stock, name: str) -> Terminus:
     links: list[Terminus] = []
 
     def attach() -> None:
@@ -181,7 +180,7 @@ def _accept(desk: Desk, name: str, number: int) -> None:
     receiver = desk.books.receivers[name]
     delivery, copy = receiver.held.pop(number)
     desk.peers[receiver.peer].disposition(delivery)
-    copy.node.gone[copy.number] = "accepted"
+    copy.stock.drop(copy, "accepted")
     desk.owed("no round trip", lambda: desk.peers[receiver.peer].barrier(0))
 
 
@@ -189,7 +188,7 @@ def _release(desk: Desk, name: str, number: int) -> None:
     receiver = desk.books.receivers[name]
     delivery, copy = receiver.held.pop(number)
     # It may return at once.
-    desk.books.give_back(copy)
+    copy.stock.give_back(copy)
     desk.peers[receiver.peer].disposition(delivery, state="released")
     desk.owed("no round trip", lambda: desk.peers[receiver.peer].barrier(0))
     desk.settle()
@@ -262,49 +261,22 @@ def _feed(desk: Desk, end: Terminus, source: Terminus) -> list[tuple[Outgoing, C
     return sent
 
 
-_TABLE: dict[str, tuple[Callable[[Desk], Iterable[Args]], Callable[..., None], int]] = {
-    "connect": (_free, Desk.connect, 2),
-    "sender": (_attachable, _sender, 3),
-    "send": (_senders, _send, 6),
-    "receiver": (_attachable, _receiver, 3),
-    "credit": (_creditable, _credit, 5),
-    "accept": (_held, _accept, 4),
-    "release": (_held, _release, 3),
-    "detach": (_ends, _detach, 1),
-    "end": (_peers, _end, 1),
-    "leave": (_peers, _leave, 1),
-    "reset": (_peers, _reset, 1),
-    "steal": (_stealable, _steal, 2),
-    "detach-beside-send": (_fed, _detach_beside, 2),
-    "end-beside-send": (_fed, _end_beside, 2),
-    "send-then-reset": (_named_senders, _send_reset, 1),
-    "accept-then-reset": (_holding, _accept_reset, 1),
+TABLE: Table[Desk] = {
+    "connect": Verb(_free, Desk.connect, 2),
+    "sender": Verb(_attachable, _sender, 3),
+    "send": Verb(_senders, _send, 6),
+    "receiver": Verb(_attachable, _receiver, 3),
+    "credit": Verb(_creditable, _credit, 5),
+    "accept": Verb(_held, _accept, 4),
+    "release": Verb(_held, _release, 3),
+    "detach": Verb(_ends, _detach),
+    "end": Verb(_peers, _end),
+    "leave": Verb(_peers, _leave),
+    "reset": Verb(_peers, _reset),
+    "steal": Verb(_stealable, _steal, 2),
+    "detach-beside-send": Verb(_fed, _detach_beside, 2),
+    "end-beside-send": Verb(_fed, _end_beside, 2),
+    "send-then-reset": Verb(_named_senders, _send_reset),
+    "accept-then-reset": Verb(_holding, _accept_reset),
 }
-VERBS = tuple(verb for verb, (_, _, often) in _TABLE.items() for _ in range(often))
 """All verbs, the simplest first; those that end connections are rarer than others."""
-
-
-class TypedWorld:
-    """See ``amqpspec.fuzz.sequences.part.World``."""
-
-    def __init__(self, context: Context) -> None:
-        self._desk = Desk(context)
-
-    def options(self, verb: str) -> Sequence[Step]:
-        """The steps of a verb that can come next."""
-        return [Step(verb, args) for args in _TABLE[verb][0](self._desk)] if verb in _TABLE else []
-
-    def take(self, step: Step) -> None:
-        """Take a step; raises Violation."""
-        try:
-            _TABLE[step.verb][1](self._desk, *step.args)
-        except StreamEnded as ended:
-            raise Violation("connection refused", "a connection", str(ended)) from ended
-
-    def finish(self) -> None:
-        """End all connections, and look into the nodes; raises Violation."""
-        self._desk.finish()
-
-    def give_up(self) -> None:
-        """Leave; what nodes hold is removed by the cleanup after a program that was cut off."""
-        self._desk.hang_up()
