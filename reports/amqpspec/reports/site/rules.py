@@ -23,8 +23,8 @@ from amqpspec.reports.site.names import product_key
 class State(StrEnum):
     """The result of a target for a requirement; the worst of its cases decides."""
 
-    KEPT = "keeps it"
-    NONSTRICT = "keeps its purpose only"
+    KEPT = "meets it"
+    NONSTRICT = "serves its purpose only"
     VIOLATED = "violates it"
     UNDECIDED = "undecided"
     BLOCKED = "blocked"
