@@ -1,6 +1,6 @@
-"""Reference brokers: the double in tests, the default target, the other end when clients are certified.
+"""Reference brokers: used in tests, as the default target, and as the server when clients are certified.
 
-``server.ReferenceBroker`` is the door, ``faults.all_faults`` the list of ways to make one deviate. Below it, ``model``
-is what every dialect shares, ``connection`` and ``signs`` are a socket and its clock without any protocol, and a
-package for each family speaks one. A module that acts out faults declares them at its end (``fault``).
+``server.ReferenceBroker`` is the entry point, ``faults.all_faults`` the list of faults. ``model`` is the common part
+of all dialects, ``connection`` and ``signs`` are a socket and its timers without any protocol, and each family has a
+package. A module that implements faults declares them at its end (``fault``).
 """

@@ -1,9 +1,9 @@
-"""The broker's end of one client's connection, whatever it speaks: its socket, its output, its patience, its end.
+"""The broker's end of a client's connection, for any dialect: its socket, its output, its timeouts, its end.
 
-Knows: when octets go in and out, who limits a connection's life and for how long, how to end a socket so that the
-peer can read everything that was sent.
-Must not know: any protocol. What octets mean, what may be said in which phase, and how a refusal looks on the wire is
-the affair of the connection of each family.
+Knows: when octets are read and written, the time limits of a connection, how to end a socket so that the peer can
+read everything that was sent. Must not know: any protocol.
+
+The connection class of each family knows the meaning of octets, the phases, and the form of a refusal.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _LOG = logging.getLogger(__name__)
 
 
 def end_without_fin(transport: asyncio.Transport) -> None:
-    """Let the end of a socket be a reset, which takes from the peer what it has not read yet."""
+    """End the socket with a reset, which discards data that the peer has not read yet."""
     linger_no_time = struct.pack("ii", 1, 0)
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_no_time)
 
 
 class BrokerConnection(asyncio.Protocol, ABC):
-    """One connection; a family adds how it reads (``take``), refuses (``say``) and closes (``close``)."""
+    """One connection; a family implements how it reads (``take``), refuses (``say``) and closes (``close``)."""
 
     OPEN: ClassVar[Enum]
-    """The phase between a handshake that went well and the first word of the end."""
+    """The phase between a successful handshake and the beginning of the end."""
     MUTE: ClassVar[Enum]
-    """The phase of a connection that neither reads nor writes and does not end: only a fault causes it."""
+    """The phase of a connection that neither reads nor writes and does not end; only a fault causes it."""
     ENDED: ClassVar[Enum]
     """The phase in which the socket has ended, or ends as soon as the peer has read what was sent."""
     GOING_DOWN: ClassVar[Any]
-    """What a close carries where the broker goes down."""
+    """The code of a close when the broker stops."""
     INTERNAL_ERROR: ClassVar[Any]
-    """What a close carries where the broker itself is at fault."""
+    """The code of a close after an internal error of the broker."""
     NO_ROOM: ClassVar[Any]
-    """What a close carries where the broker holds as many messages as it may."""
+    """The code of a close when the broker holds as many messages as it may."""
 
     phase: Enum
     transport: asyncio.Transport
@@ -65,7 +65,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self._out_octets = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    # --- what each family does in its own way
+    # --- implemented by each family
 
     @abstractmethod
     def take(self, data: bytes) -> None:
@@ -73,34 +73,34 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     @abstractmethod
     def send_refusal(self, refused: RefusedError) -> None:
-        """Tell the client what was refused, at the scope where it belongs."""
+        """Report a refusal to the client, at its scope."""
 
     @abstractmethod
     def refuse(self, rule: str, text: str) -> None:
-        """Refuse what the last frame wanted, by the rule that it breaks; raises RefusedError unless a fault is on."""
+        """Refuse the last frame, by the violated rule; raises RefusedError unless a fault tolerates it."""
 
     @abstractmethod
     def close(self, code: Any, text: str) -> None:
-        """Refuse at the scope of the connection: say why, then wait for the other side's close."""
+        """Refuse at the scope of the connection: send close, then wait for the other side's close."""
 
-    # --- what not every protocol has
+    # --- optional for a protocol
 
     def release(self) -> None:
         """Give back everything that this connection holds."""
 
     def pump(self) -> None:
-        """Windows, credit or the socket have changed: let everything look again that has something to send."""
+        """Windows, credit or the socket have changed: let everything that has something to send check again."""
 
     def forget_frame(self) -> None:
-        """Forget which channel, session or link the last frame was for: a refusal now is for none of them."""
+        """Forget the channel, session or link of the last frame: a refusal now concerns none of them."""
 
     def refuse_silence(self) -> None:
-        """Refuse that nothing has arrived for too long."""
+        """Refuse because nothing has arrived for too long."""
 
     # --- the socket
 
     def forgives(self, deviation: str) -> bool:
-        """Whether a deviation that is common in the field may pass; then it is reported."""
+        """Whether a common deviation is tolerated; then it is reported."""
         if self.core.forgave is None:
             return False
         self.core.forgave(self._remote, deviation)
@@ -117,7 +117,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         return self.phase is self.ENDED or self.phase is self.MUTE
 
     def choose_vhost(self, name: str, unknown: str, forbidden: str) -> None:
-        """Work in a virtual host from here on; the rules are broken by one that is not there, or not this user's."""
+        """Select a virtual host; a missing one, or one of another user, violates rules."""
         vhost = self.core.vhosts.get(name)
         if vhost is None:
             self.refuse(unknown, f"no virtual host {name!r}")
@@ -139,7 +139,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         return next((value for key, value in names if key == "commonName"), "")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected: it has so long to say who it is."""
+        """A client has connected: start the time limit of the login."""
         self.transport = cast(asyncio.Transport, transport)
         self.core.connections.add(self)
         self.after(self.core.login_s, self.end_socket)
@@ -156,7 +156,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.core.flush()
 
     def eof_received(self) -> bool:
-        """The client has ended its side: so does the broker."""
+        """The client has ended its side, and the broker ends its own."""
         return False
 
     def data_received(self, data: bytes) -> None:
@@ -169,7 +169,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
             self.core.flush()
 
     def guarded(self, step: Callable[[], bool]) -> bool:
-        """Handle what has arrived, and say it where that is refused; whether there may be more to handle."""
+        """Handle arrivals, and report a refusal; returns whether there may be more to handle."""
         self.forget_frame()
         try:
             return step()
@@ -184,14 +184,14 @@ class BrokerConnection(asyncio.Protocol, ABC):
             self.close(self.INTERNAL_ERROR, "internal error")
         return True
 
-    # --- output: it gathers, and goes out in one write when everything that has arrived is handled
+    # --- output: it is collected, and sent with one write when all arrivals are handled
 
     def pause_writing(self) -> None:
-        """The client reads too slowly: nothing new is begun, so that memory has a limit."""
+        """The client reads too slowly: nothing new is started, so that memory is limited."""
         self._stuck = self.congested = True
 
     def resume_writing(self) -> None:
-        """The client has caught up; asyncio calls from inside a write, so continue once that is over."""
+        """The client reads again; asyncio calls this from within a write, so continue after it."""
         self._stuck = False
         asyncio.get_running_loop().call_soon(self._resume)
 
@@ -203,14 +203,14 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.core.flush()
 
     def caught_up(self) -> None:
-        """The client has caught up: continue if nothing new was begun."""
+        """The client reads again: continue if nothing new was started."""
         self.pump()
 
     def write(self, *pieces: bytes) -> None:
         """Octets for the next write.
 
-        After very many of them nothing new is begun until the loop has turned: where a client reads as fast as the
-        broker writes, a busy channel or session would otherwise send all that it has before any other gets a word in.
+        After a large amount nothing new is started until the next turn of the loop: otherwise, if the client reads
+        as fast as the broker writes, a busy channel or session would send everything before any other.
         """
         if self.silent:
             return
@@ -223,7 +223,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
             asyncio.get_running_loop().call_soon(self._resume)
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the collected octets."""
         if not self._out:
             return
         if not self.transport.is_closing():
@@ -235,7 +235,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
     # --- time
 
     def after(self, delay_s: float | None, action: Callable[[], object] | None = None) -> None:
-        """Do something later, in place of what was to be done later before; None: nothing."""
+        """Schedule an action in place of the scheduled one; None: cancel it."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
@@ -248,7 +248,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.core.flush()
 
     def established(self) -> None:
-        """The handshake is over: the connection lives as long as its peers want it to."""
+        """The handshake is complete: the connection has no time limit any more."""
         self.after(None)
 
     def close_silent_peer(self) -> None:
@@ -263,10 +263,10 @@ class BrokerConnection(asyncio.Protocol, ABC):
     # --- the end
 
     def end_socket(self) -> None:
-        """End the socket: what was sent can still be read, nothing more is sent.
+        """End the socket so that the peer can read everything that was sent.
 
-        Only the sending side is shut, and what still comes is read and dropped. To close a socket with unread octets
-        makes the kernel send a reset, and that takes from the peer what it has not read yet: the very refusal.
+        Only the sending side is closed, and arrivals are read and dropped: closing a socket with unread octets makes
+        the kernel send a reset, which would discard the refusal that the peer has not read yet.
         """
         if self.phase is self.ENDED:
             return
@@ -279,11 +279,11 @@ class BrokerConnection(asyncio.Protocol, ABC):
             with suppress(OSError):
                 self.transport.write_eof()
             self.after(LINGER_S, self.transport.abort)
-        else:  # TLS has no half-closed state that a peer would bear
+        else:  # TLS has no half-closed state that peers tolerate
             self.transport.close()
 
     def shut_down(self, text: str) -> None:
-        """The broker goes down: say so, and end."""
+        """The broker stops: report it, and end."""
         if self.phase is self.OPEN:
             self.forget_frame()
             self.close(self.GOING_DOWN, text)
@@ -294,11 +294,11 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.transport.abort()
 
     def reset(self) -> None:
-        """End the socket by a reset; only a fault does that."""
+        """End the socket with a reset; only a fault does that."""
         end_without_fin(self.transport)
         self.abort()
 
-    # --- what an operator can do: nothing, where a protocol has no words for it
+    # --- actions of an operator; without effect if the protocol has none
 
     def ask_flow(self, active: bool) -> None:
         """Ask the client to pause or resume its contents."""

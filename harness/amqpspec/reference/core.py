@@ -1,7 +1,7 @@
-"""One broker's state behind its sockets: virtual hosts, users, faults, and who is connected.
+"""The state of one broker: virtual hosts, users, faults, and connections.
 
-Knows: which connections have something to say and lets them say it in one write; what a restart does.
-Must not know: threads, ports, or any protocol; a connection is whatever keeps the promises of ``Connected``.
+Knows: which connections have output, and lets each write it at once; the effect of a restart. Must not know:
+threads, ports, or any protocol; a connection is anything that implements ``Connected``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from amqpspec.reference.refusing import Refused, Refuser
 TICK_S = 0.02
 PRODUCT = "amqpspec reference broker"
 MAX_MESSAGE_OCTETS = 1 << 20
-"""The largest message, in dialects that announce one, if no one says otherwise."""
+"""The default of the largest message, in dialects that announce it."""
 HANDSHAKE_S = 10.0
-"""How long a client may take to log in, if no one says otherwise."""
+"""The default time limit of a login."""
 
 
 class Connected(Protocol):
     """One connection, as the broker sees it."""
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the collected octets."""
 
     def shut_down(self, text: str) -> None:
-        """End cleanly: the broker goes down."""
+        """End cleanly, because the broker stops."""
 
     def abort(self) -> None:
         """End at once."""
@@ -63,9 +63,9 @@ class Core:
         self.login_s, self.product = HANDSHAKE_S, PRODUCT
         self.max_message_octets = MAX_MESSAGE_OCTETS
         self.forgave: Forgave | None = None
-        """Is called with what was forgiven; None if nothing is."""
+        """Called with each tolerated deviation; None if nothing is tolerated."""
         self.refused: Refused | None = None
-        """Is called with the reason why a client was refused that learned nothing of it on the wire."""
+        """Called with the reason if a client was refused without a reason on the wire."""
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
@@ -86,14 +86,14 @@ class Core:
             yield from vhost.queues.values()
 
     def add_vhosts(self, names: Collection[str]) -> None:
-        """More virtual hosts, for every user that may work."""
+        """Add virtual hosts for every user that may work."""
         self.vhosts.update({name: self._make_vhost(name) for name in names})
         for user in self.users.values():
             if user.may_work:
                 self.users[user.name] = replace(user, vhosts=user.vhosts | set(names))
 
     def flush(self) -> None:
-        """Let every connection write; that may give others something to write."""
+        """Let every connection write; this may cause further output."""
         while self.with_output:
             self.with_output.pop().flush()
         if not self._ticking:
@@ -111,7 +111,7 @@ class Core:
         self.flush()
 
     def restart(self) -> None:
-        """Go down cleanly and come up again with what is durable."""
+        """Stop cleanly and start again with durable data."""
         for connection in tuple(self.connections):
             connection.shut_down("the broker restarts")
         self.later.catch_up()
@@ -136,7 +136,7 @@ def own_version() -> str:
 
 @cache
 def own_platform() -> str:
-    """What it runs on, as a broker announces it."""
+    """The platform, as a broker announces it."""
     return f"Python {platform.python_version()} on {platform.system()}"
 
 

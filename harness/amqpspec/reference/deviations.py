@@ -1,6 +1,6 @@
-"""The set of faults that are switched on, as everything in a reference broker asks about it.
+"""The active faults of a reference broker.
 
-Knows: names. Must not know: what any of them does, or which exist; ``amqpspec.reference.faults`` does.
+Knows: names. Must not know: their effects, or which exist; ``amqpspec.reference.faults`` does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Deviations:
         self.names = frozenset(names)
 
     def faulty(self, name: str) -> bool:
-        """Whether the fault of that name is on."""
+        """Whether the fault with that name is active."""
         return name in self.names
 
 

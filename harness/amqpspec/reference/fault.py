@@ -1,8 +1,8 @@
-"""What a fault is, and the short form in which modules declare theirs.
+"""A fault, and the table form in which modules declare faults.
 
-Knows: its three parts, how a table of them reads. Must not know: any fault.
+Knows: its three parts, the syntax of the table. Must not know: any fault.
 
-A module declares the faults that it acts out at its end, beside the code that asks for them::
+A module declares the faults that it implements at its end::
 
     FAULTS = fault_table(\"\"\"
     purge-drops-unacked: purge drops messages that await an acknowledgement [queue/purge/unacknowledged]
@@ -24,7 +24,7 @@ _ROW = re.compile(r"(?P<says>[^\[\]]+?)(?: \[(?P<breaks>[^\[\]]+)\])?")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One deviation: its name, the requirements that it breaks, and what the broker then does, in one sentence."""
+    """One deviation: its name, the requirements that it violates, and a sentence about its effect."""
 
     name: str
     breaks: tuple[str, ...]

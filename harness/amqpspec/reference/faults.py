@@ -1,6 +1,6 @@
 """Faults: named deviations that a reference broker shows on request, each tied to the requirements that it violates.
 
-Knows: what a dialect declares of them, and how one is found by name. Must not know: any dialect, or any fault.
+Knows: the declaration of a dialect, and how a fault is found by name. Must not know: any dialect, or any fault.
 
 Two kinds. A refusal goes through ``refuse("rule/id", text)`` at the spot; its three faults exist by themselves
 (``refusals``). Everything else is a behaviour, declared by the module that acts it out (``fault``). A test holds
@@ -24,7 +24,7 @@ __all__ = ["Fault", "Faults", "UnknownFaultError", "all_faults", "behaviours", "
 
 
 class UnknownFaultError(ValueError):
-    """A fault was asked for that does not exist."""
+    """The requested fault does not exist."""
 
 
 class Named(Protocol):
@@ -49,14 +49,14 @@ class AgentFaults:
 
 @dataclass(frozen=True)
 class Faults:
-    """The deviations of one dialect's broker: those acted out at a spot each, and those of its refusals."""
+    """The faults of one dialect's broker: behaviours, and those of its refusals."""
 
     acted_out: tuple[Fault, ...]
     refusals: RefusalRules
 
     @cached_property
     def behaviours(self) -> Mapping[str, Fault]:
-        """The faults that are acted out at a spot each, by name."""
+        """The faults of behaviours, by name."""
         return MappingProxyType({fault.name: fault for fault in self.acted_out})
 
     @cached_property
@@ -67,12 +67,12 @@ class Faults:
 
 
 def faults_of(dialect_id: str) -> Faults:
-    """What a dialect declares; raises UnknownDialectError."""
+    """The declaration of a dialect; raises UnknownDialectError."""
     return cast(Faults, part_of(dialect_id, "faults"))
 
 
 def behaviours(dialect_id: str) -> Mapping[str, Fault]:
-    """The faults of a dialect's broker that are acted out at a spot each, by name."""
+    """The behaviours of a dialect's broker that can be faulty, by name."""
     return faults_of(dialect_id).behaviours
 
 

@@ -1,4 +1,4 @@
-"""Event loops in background threads, so that brokers can be started and stopped from ordinary code.
+"""Event loops in background threads, so that synchronous code can start and stop brokers.
 
 Knows: one thread, one loop. Must not know: what runs on it.
 """
@@ -42,5 +42,5 @@ class ReferenceHost:
 
 @cache
 def shared_host() -> ReferenceHost:
-    """The host that brokers use when they are not given one; it lives as long as the process."""
+    """The default host of brokers; it lives as long as the process."""
     return ReferenceHost()

@@ -1,8 +1,8 @@
-"""What a broker says on its own time: at once, or a while after its cause, as a broker does that has more threads.
+"""Spontaneous output of a broker: immediately, or a while after its cause, as with a multi-threaded broker.
 
-Knows: one order for everything that is put off. Must not know: what is put off, or any protocol.
+Knows: one order for all deferred actions. Must not know: the actions, or any protocol.
 
-To be late is no fault: specifications order the answers to what a client asks, not what a server sends by itself.
+A delay is no fault: specifications order the answers to requests, not what a server sends spontaneously.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from collections import deque
 from collections.abc import Callable
 
 _EARLY_S = 0.001
-"""How far before its time a loop may ring."""
+"""How far before its time a loop may call a timer."""
 Action = Callable[[], object]
 Later = Callable[[Action], None]
-"""Does something in the broker's own time."""
+"""Carries out actions, immediately or later."""
 
 
 def at_once(action: Action) -> None:
-    """The own time of a prompt broker."""
+    """Carries out actions immediately."""
     action()
 
 
 class Lateness:
-    """The own time of a broker: ``delay_s`` after the cause, in the order of causes; ``then`` follows each."""
+    """Carries out actions ``delay_s`` after their cause, in the same order; ``then`` follows each."""
 
     def __init__(self, delay_s: float, then: Action) -> None:
         self._delay_s, self._then = delay_s, then
         self._waiting: deque[tuple[float, Action]] = deque()
 
     def __call__(self, action: Action) -> None:
-        """Do it later; at once if nothing is ever late."""
+        """Carry out an action, later or immediately."""
         if not self._delay_s:
             action()
             return
@@ -41,7 +41,7 @@ class Lateness:
         loop.call_at(due_s, self._due)
 
     def catch_up(self) -> None:
-        """Do everything that waits now."""
+        """Carry out all waiting actions now."""
         while self._waiting:
             self._waiting.popleft()[1]()
 

@@ -1,6 +1,6 @@
-"""What a lenient broker lets pass: deviations that are common in the field, each by its name.
+"""The deviations that a lenient broker tolerates, by name.
 
-Knows: names and whom to tell. Must not know: any protocol; the code that forgives asks where the deviation is.
+Knows: names and the callback. Must not know: any protocol; the code at the deviation asks whether to tolerate it.
 """
 
 from __future__ import annotations
@@ -18,4 +18,4 @@ FORGIVEN = {
     FRAME_BEYOND_LIMIT: "a frame is larger than agreed by its own header and end: the payload alone was counted",
 }
 Forgave = Callable[[Address, str], None]
-"""Is called with the client's address and the name of the deviation, each time."""
+"""Called with the client's address and the name of the deviation, each time."""

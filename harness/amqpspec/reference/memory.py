@@ -1,9 +1,10 @@
-"""A reference broker in memory, on a clock that waiting moves on: a conversation takes milliseconds and is never timed.
+"""A reference broker in memory, with a clock that advances when a client waits: a conversation takes milliseconds,
+and its result does not depend on real time.
 
-Knows: a loop that nothing comes to from outside, the two ends of a connection, what asyncio promises a protocol.
-Must not know: sockets, cases, or any protocol.
+Knows: an event loop without external input, the two ends of a connection, asyncio's interface for protocols. Must
+not know: sockets, cases, or any protocol.
 
-``Meddling`` stands between broker and client and may put other words into the mouth of either.
+``Meddling`` is between broker and client and may change the octets of either.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from amqpspec.wire.transport import StreamEnd, StreamEnded
 _STEP_S = 0.0001
 _RESTART_S = 0.1
 _HIGH_WATER = 1 << 22
-"""How much the broker may have written that no one has read, as between two sockets of one machine."""
+"""How many octets the broker may write before they are read, as between two sockets of one machine."""
 _PIECE = 16
-"""So few octets reach the broker by themselves; what is longer comes together with what waits."""
+"""Up to this many octets are delivered separately; longer data is delivered together with waiting data."""
 
 
 class Meddling(Protocol):
-    """What happens to octets between the two ends of one connection."""
+    """Changes octets between the two ends of one connection."""
 
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
-        """What the client gets in place of what the broker said."""
+        """The octets for the client in place of the broker's."""
 
     def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
-        """What the broker gets in place of what the client said."""
+        """The octets for the broker in place of the client's."""
 
 
 class Plain:
-    """Nothing happens to octets."""
+    """Changes nothing."""
 
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
         """The same octets."""
@@ -50,7 +51,7 @@ class Plain:
 
 
 class _Still(selectors.BaseSelector):
-    """Nothing ever comes from outside: to wait is to move the clock on."""
+    """A selector without external input: waiting advances the clock."""
 
     def __init__(self) -> None:
         self.clock_s = 1.0
@@ -78,7 +79,7 @@ class _Loop(asyncio.SelectorEventLoop):
         return self.still.clock_s
 
     def run_until(self, until_s: float, done: Callable[[], bool]) -> None:
-        """Let things happen until it is done or so late."""
+        """Run the loop until the condition holds or the time is reached."""
         while not done() and self.time() < until_s:
             timer = self.call_at(until_s, self.stop)
             self.run_forever()
@@ -86,14 +87,14 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class _NoSocket:
-    """Takes options, and does nothing with them."""
+    """Accepts options and ignores them."""
 
     def setsockopt(self, *option: Any) -> None:
         pass
 
 
 class _BrokerEnd(asyncio.Transport):
-    """The broker's transport: what it writes is there at once."""
+    """The broker's transport: written octets are available immediately."""
 
     def __init__(self, client: ClientEnd) -> None:
         super().__init__({"socket": _NoSocket()})
@@ -102,14 +103,14 @@ class _BrokerEnd(asyncio.Transport):
 
     def write(self, data: Any) -> None:
         if self._mute:
-            raise RuntimeError("Cannot call write() after write_eof()")  # as asyncio does
+            raise RuntimeError("Cannot call write() after write_eof()")  # like asyncio
         self.client.come(bytes(data))
         if self.client.unread > _HIGH_WATER and not self.paused:
             self.paused = True
             self.client.protocol.pause_writing()
 
     def drained(self) -> None:
-        """What was written is read."""
+        """Written octets were read."""
         if self.paused and not self.closing:
             self.paused = False
             self.client.protocol.resume_writing()
@@ -169,7 +170,7 @@ class ClientEnd:
         self.loop.stop()
 
     def tell_broker(self, octets: bytes) -> None:
-        """Octets to the broker that the client knows nothing of."""
+        """Send octets to the broker that the client did not send."""
         if not octets or self._broker.closing:
             return
         if self._waiting and len(octets) > _PIECE:
@@ -185,7 +186,7 @@ class ClientEnd:
         try:
             self.protocol.data_received(octets)
         except Exception:
-            self._broker.close()  # asyncio does so with a protocol that throws
+            self._broker.close()  # asyncio does the same if a protocol raises
             raise
 
     # --- the client's side
@@ -195,10 +196,10 @@ class ClientEnd:
         return self.loop.time()
 
     def note(self, text: str) -> None:
-        """Nothing is written down."""
+        """Nothing is recorded."""
 
     def send(self, octets: bytes) -> bool:
-        """Send; False if no one takes it."""
+        """Send; False if the broker no longer reads."""
         self._check()
         if self.closed or self._broker.closing:
             return False
@@ -228,7 +229,7 @@ class ClientEnd:
             self._broker.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if not self.closed:
             self.closed = True
             self.end(StreamEnd.FIN)
@@ -269,5 +270,5 @@ class MemoryBroker:
         self.loop.run_until(self.loop.time() + _RESTART_S, lambda: False)
 
     def close(self) -> None:
-        """Let go of the loop; no connection can be used any more."""
+        """Release the loop; no connection can be used any more."""
         self.loop.close()

@@ -1,8 +1,8 @@
-"""By which rules a broker refuses, and what refusing wrongly looks like: the data of one dialect.
+"""The rules by which a broker refuses, and wrong refusals: the data of one dialect.
 
-Knows: rows of a ledger, the three faults of every rule. Must not know: any dialect, or when a rule is broken; the code
-that calls ``refuse`` does. For every rule listed in ``rows``, ``not-refused:ROW``, ``wrong-code:ROW`` and
-``wrong-scope:ROW`` exist by themselves, where the ledger leaves room for them to be wrong.
+Knows: rows of a ledger, the three faults of every rule. Must not know: any dialect, or when a rule is broken; the
+code that calls ``refuse`` does. For every rule listed in ``rows``, ``not-refused:ROW``, ``wrong-code:ROW`` and
+``wrong-scope:ROW`` exist automatically, unless the ledger accepts every code or scope.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How a broker refuses: by naming the rule that was broken.
+"""How a broker refuses: by naming the violated rule.
 
-Knows: the refusal that the ledger asks for, and the three ways in which a fault makes it wrong.
-Must not know: any protocol; the code that catches ``Refused`` says it in its own words.
+Knows: the refusal that the ledger demands, and the three faults of it. Must not know: any protocol; the code that
+catches ``Refused`` sends the refusal.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.conversation import Address
 
 Refused = Callable[[Address, str], None]
-"""Is called with the client's address and the reason, each time."""
+"""Called with the client's address and the reason, each time."""
 
 
 class RefusedError(Exception):
-    """A rule was broken; ``refusal`` is what the peer gets to see, None is nothing at all."""
+    """A rule was violated; ``refusal`` is what the peer receives, None for nothing."""
 
     def __init__(self, rule: str, text: str, refusal: Refusal | None) -> None:
         self.rule, self.text, self.refusal = rule, text, refusal
@@ -26,7 +26,7 @@ class RefusedError(Exception):
 
     @property
     def is_bare(self) -> bool:
-        """Whether no close method or performative tells the peer why."""
+        """Whether no close method or performative gives the peer a reason."""
         return self.refusal is None or self.refusal.scope in (Scope.SOCKET, Scope.HEADER)
 
 

@@ -1,7 +1,7 @@
-"""Login: the security mechanisms, each as a conversation that takes octets and gives octets.
+"""Login: the security mechanisms, each as a sequence of steps on octets.
 
-Knows: PLAIN, ANONYMOUS, EXTERNAL (the name in a TLS client's certificate), SCRAM with two hashes.
-Must not know: frames or phases. A step gives octets (the next challenge), a user (logged in) or None (refused).
+Knows: PLAIN, ANONYMOUS, EXTERNAL (the name in a TLS client's certificate), SCRAM with two hashes. Must not know:
+frames or phases. A step returns octets (the next challenge), a user (logged in) or None (refused).
 """
 
 from __future__ import annotations

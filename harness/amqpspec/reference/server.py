@@ -1,6 +1,6 @@
-"""Reference brokers as a caller sees them: start, URL, restart, stop.
+"""The public interface of reference brokers: start, URL, restart, stop.
 
-Knows: ports, TLS, threads. Must not know: any protocol; the registry of dialects says who speaks which.
+Knows: ports, TLS, threads. Must not know: any protocol; the registry of dialects does.
 
 ::
 
@@ -30,7 +30,7 @@ _TURNS = 4
 Connect = Callable[[Core], asyncio.Protocol]
 """Makes the broker's end of one connection."""
 Through = Callable[[asyncio.Protocol], asyncio.Protocol]
-"""Puts something between the broker's end of a connection and its socket."""
+"""Inserts an object between the broker's end of a connection and its socket."""
 
 
 class ReferenceBroker:
@@ -90,12 +90,12 @@ class ReferenceBroker:
             self._host().call(self._stop())
 
     def restart(self) -> None:
-        """Drop every connection and whatever is not durable; the port stays."""
+        """Drop all connections and all data that is not durable; the port stays the same."""
         self._host().call(self._restart())
 
     @property
     def url(self) -> str:
-        """Where to connect, as the default user, to the default virtual host."""
+        """The URL of the default user and the default virtual host."""
         scheme = "amqp" if self._tls is None else "amqps"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://guest:guest@{host}:{self.port}/%2F"
@@ -109,18 +109,18 @@ class ReferenceBroker:
     ) -> None:
         self.stop()
 
-    # --- what an operator can do
+    # --- actions of an operator
 
     def flow(self, active: bool) -> None:
         """Ask every client to pause or resume its contents."""
         self._host().call(self._each("ask_flow", active))
 
     def block(self, reason: str) -> None:
-        """Tell every client that can hear it that publishing is blocked."""
+        """Notify every client that supports it that publishing is blocked."""
         self._host().call(self._each("block", reason))
 
     def unblock(self) -> None:
-        """Tell every client that can hear it that publishing is possible again."""
+        """Notify every client that supports it that publishing is possible again."""
         self._host().call(self._each("unblock"))
 
     # --- on the loop
@@ -155,7 +155,7 @@ class ReferenceBroker:
         if self._server is not None and self._core is not None:
             for listening in self._server.sockets:
                 asyncio.get_running_loop().remove_reader(listening.fileno())
-            for _ in range(_TURNS):  # connections that were just accepted get their connection first
+            for _ in range(_TURNS):  # connections that were just accepted are created first
                 await asyncio.sleep(0)
             self._server.close()
             self._server = None
@@ -175,7 +175,7 @@ class ReferenceBroker:
 
 
 def connection_of(dialect: str) -> Connect:
-    """Who speaks a dialect; raises UnknownDialectError."""
+    """The factory of a dialect's connections; raises UnknownDialectError."""
     return cast(Connect, part_of(dialect, "reference"))
 
 

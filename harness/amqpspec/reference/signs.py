@@ -1,6 +1,6 @@
-"""Signs of life in both directions: when they are due, and when the other side has given too few.
+"""Heartbeats in both directions: when to send one, and when the other side has been silent for too long.
 
-Knows: when octets last came in and went out, how often to look. Must not know: what a sign of life looks like.
+Knows: the times of the last input and output, how often to check. Must not know: the form of a heartbeat.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Watched(Protocol):
-    """A connection, as its clock sees it."""
+    """The interface of a connection for its timer."""
 
     def faulty(self, name: str, /) -> bool:
         """Whether a fault is on."""
@@ -26,12 +26,12 @@ class Watched(Protocol):
 
 
 def _now_s() -> float:
-    """The clock of the loop that the connection is on."""
+    """The clock of the connection's loop."""
     return asyncio.get_running_loop().time()
 
 
 class SignsOfLife:
-    """The clock of one connection; it stands still until it is begun, and forever where a protocol has none."""
+    """The timer of one connection; it is inactive until it is started, and always if the protocol has no heartbeats."""
 
     def __init__(self) -> None:
         self._received_at_s = self._sent_at_s = self._due_at_s = 0.0
@@ -39,30 +39,30 @@ class SignsOfLife:
 
     @property
     def look_every_s(self) -> float:
-        """How long to wait between two looks at the clock."""
+        """The time between two checks."""
         raise NotImplementedError
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Act on how long nothing was received, and how long nothing was sent."""
+        """Act on the times without input and without output."""
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Let time count from now."""
+        """Start counting now."""
         self._received_at_s = self._sent_at_s = _now_s()
         self._again()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def received(self) -> None:
-        """A sign of life has arrived."""
+        """Input has arrived."""
         self._received_at_s = _now_s()
 
     def sent(self) -> None:
-        """Octets have gone out."""
+        """Octets were sent."""
         self._sent_at_s = _now_s()
 
     def _again(self) -> None:
@@ -71,7 +71,8 @@ class SignsOfLife:
 
     def _look(self) -> None:
         now_s = _now_s()
-        # While the broker itself was held up, on a busy machine, it has read nothing: that time is no one's silence.
+        # While the broker itself was delayed on a busy machine, it has read nothing: that time does not count as
+        # silence.
         self._received_at_s = min(now_s, self._received_at_s + now_s - self._due_at_s)
         self._again()
         self.check_silence(now_s - self._received_at_s, now_s - self._sent_at_s)

@@ -1,4 +1,5 @@
-"""Between a reference broker and its sockets: everything that passes is kept, and a hostile server is put in its place.
+"""A tap between a reference broker and its sockets: records all traffic, and lets a hostile server take the broker's
+place.
 
 Knows: asyncio's transports and protocols. Must not know: any dialect; a ``Cutter`` knows its frames.
 """
@@ -22,14 +23,14 @@ from amqpspec.wire.hostility import Act, Deed, Hostility
 
 _AHEAD_OCTETS = 1 << 20
 _UNREAD_OCTETS = 16 << 20
-"""More than a kernel keeps of a connection."""
+"""More than a kernel buffers for a connection."""
 _LOGIN_OCTETS = 64 << 10
-"""Within this many octets a client has opened its place; who has not is asked no more (each time all is read)."""
+"""A client must select its hostility within this many octets (each time, all of them are read again)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How a server behaves: by ``hostility`` on the connection that it names, or by the place that a client opens."""
+    """The behaviour of a server: ``hostility`` on the connection that it names, or the one that a client selects."""
 
     reading: Reading
     hostility: Hostility | None = None
@@ -37,7 +38,7 @@ class Manners:
     room: Room = field(default_factory=Room)
 
     def of_place(self, talk: Talk) -> Hostility | None:
-        """What the place that the client opened brings; None if it brings nothing, or is not known yet."""
+        """The hostility that the client has selected; None if there is none, or if it is not known yet."""
         if not self.by_place or talk.kept_octets > _LOGIN_OCTETS:
             return None
         found = self.by_place.get(self.reading.place(talk) or "")
@@ -45,7 +46,7 @@ class Manners:
 
 
 def tapped(recorder: Recorder, manners: Manners) -> Callable[[asyncio.Protocol], asyncio.Protocol]:
-    """What stands between a broker's connections and their sockets; connections are numbered from 1."""
+    """The tap for all connections of a broker; they are numbered from 1."""
     numbers = count(1)
 
     def through(own: asyncio.Protocol) -> asyncio.Protocol:
@@ -80,7 +81,7 @@ class Tap(asyncio.Protocol):
         self.inner.connection_made(cast(asyncio.Transport, _Tapped(self, self._way_out)))
 
     def data_received(self, data: bytes) -> None:
-        """The client has said something."""
+        """Data from the client has arrived."""
         self.keep(Side.CLIENT, data)
         if self._way_out.hostility is None:
             self._way_out.hostility = self._manners.of_place(self.talk)
@@ -88,12 +89,12 @@ class Tap(asyncio.Protocol):
             self.inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """The client has shut its side."""
+        """The client has closed its side."""
         self.end("FIN")
         return None if self.is_mute else self.inner.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone."""
+        """The socket has ended."""
         if isinstance(exc, ConnectionError):
             for octets in _unread(self.transport):
                 self.keep(Side.CLIENT, octets)
@@ -108,12 +109,12 @@ class Tap(asyncio.Protocol):
         self.inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """The client reads again."""
         self._way_out.resume()
         self.inner.resume_writing()
 
     def keep(self, sender: Side, octets: bytes) -> None:
-        """Keep what has passed."""
+        """Record traffic."""
         at_ns = time.monotonic_ns()
         self.talk.add(sender, at_ns, octets)
         self._recorder.octets(self.talk, sender, at_ns, octets)
@@ -126,7 +127,7 @@ class Tap(asyncio.Protocol):
 
 
 class WayOut:
-    """What the broker writes, on its way to the client; a hostility may put other things in its place."""
+    """The broker's output on its way to the client; a hostility may replace it."""
 
     def __init__(self, tap: Tap, cutter: Cutter, hostility: Hostility | None) -> None:
         self._tap, self._cutter, self.hostility = tap, cutter, hostility
@@ -138,7 +139,7 @@ class WayOut:
         self._ending: asyncio.TimerHandle | None = None
 
     def write(self, octets: bytes) -> None:
-        """The broker has written something; what is written during a deed follows it, not to end up inside."""
+        """The broker has written data; output during an action follows after it."""
         for name, frame in self._cutter.cut(octets):
             self._seen[name] += 1
             if not self._passes(frame):
@@ -159,7 +160,7 @@ class WayOut:
 
     @property
     def is_acting(self) -> bool:
-        """Whether a deed is under way."""
+        """Whether an action is in progress."""
         return self._doing is not None
 
     def pause(self) -> None:
@@ -167,7 +168,7 @@ class WayOut:
         self._is_paused = True
 
     def resume(self) -> None:
-        """The client has caught up: continue with what is under way."""
+        """The client reads again: continue the current action."""
         self._is_paused = False
         self._do()
 
@@ -185,7 +186,7 @@ class WayOut:
         return hostility if hostility.is_meant(name, self._seen[name], talk.number) else None
 
     def _do(self) -> None:
-        """Do as much as the client takes at once; the rest when the loop has turned."""
+        """Send as much as the client accepts at once; the rest in the next turn of the loop."""
         sent = 0
         while self._doing is not None and not self._is_paused and sent < _AHEAD_OCTETS:
             step = self._step(self._doing)
@@ -201,16 +202,16 @@ class WayOut:
             asyncio.get_running_loop().call_soon(self._do)
 
     def _step(self, doing: Iterator[bytes | Act]) -> bytes | Act | None:
-        """The next step; None after the last one, or if there is none because the deed itself fails."""
+        """The next step; None after the last one, or if the action itself fails."""
         try:
             return next(doing, None)
         except Exception as error:
-            # No one above knows of deeds; who judges the connection has to.
+            # The layers above do not know about actions; the judge of the connection has to be informed.
             self._tap.talk.amiss = f"{type(error).__name__}: {error}"
             return None
 
     def _done(self) -> None:
-        """The deed is done: what the broker wrote meanwhile."""
+        """The action is finished: send what the broker wrote meanwhile."""
         self._doing, behind, self._behind = None, self._behind, []
         for frame in behind:
             self._send(frame)
@@ -250,7 +251,7 @@ def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
 
 
 def _steps(deed: Deed, frame: bytes) -> Iterator[bytes | Act]:
-    """What a deed puts in the place of a frame; nothing is made of it before the first step is requested."""
+    """The steps of an action in place of a frame; nothing is computed before the first step is requested."""
     yield from deed(frame)
 
 
@@ -259,13 +260,15 @@ def _always(frame: bytes) -> bool:
 
 
 class _Tapped:
-    """The transport that the broker sees: what it writes goes the way out, and where it is mute it ends nothing."""
+    """The transport that the broker uses: its output passes through the tap, which ignores the broker's end if a
+    hostility is mute.
+    """
 
     def __init__(self, tap: Tap, way_out: WayOut) -> None:
         self._tap, self._way_out, self.write = tap, way_out, way_out.write
 
     def write_eof(self) -> None:
-        """The broker has said all: what a hostility still has under way is not sent after its FIN."""
+        """The broker has ended its output: a hostility's remaining steps are not sent after its FIN."""
         if not self._tap.is_mute:
             self._leave()
             self._tap.transport.write_eof()

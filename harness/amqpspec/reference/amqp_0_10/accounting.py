@@ -1,6 +1,6 @@
-"""Controls about commands: where ids begin, and which commands are expected, confirmed, completed or skipped.
+"""Controls about commands: the first id, and which commands are expected, confirmed, completed or skipped.
 
-Knows: sets of command ids. Must not know: what any command does.
+Knows: sets of command ids. Must not know: the effects of commands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOTHING = SerialSet()
 
 
 def command_point(session: Session, channel: Channel, order: Order) -> None:
-    """The next command has this id, and continues at this offset where a part of it has arrived."""
+    """Set the id of the next command, and the offset at which it continues."""
     number, offset = order["command_id"], order["command_offset"]
     if session.faulty("command-ids-read-backwards"):
         number = int.from_bytes(number.to_bytes(4, "little"), "big")
@@ -37,7 +37,7 @@ def command_point(session: Session, channel: Channel, order: Order) -> None:
     session.next_in, session.pointed, channel.point = number, True, offset
 
 
-# --- what flush asks for
+# --- answers to flush
 
 
 def flush(session: Session, channel: Channel, order: Order) -> None:
@@ -53,7 +53,9 @@ def flush(session: Session, channel: Channel, order: Order) -> None:
 
 
 def _expected(session: Session, channel: Channel) -> dict[str, Any]:
-    """The id after the highest one that came, and the rest of that one where a part of it came; of nothing, none."""
+    """The id after the highest received one, and the missing part of that one if it is incomplete; empty if there is
+    none.
+    """
     partial = session.partial or channel.tracks.get(_COMMANDS)
     under_way = partial if partial is not None and partial.begun else None
     following = session.next_in
@@ -80,7 +82,7 @@ def _rest_of(number: int, offset: int) -> dict[str, Any]:
 
 
 def _confirmed(session: Session) -> dict[str, Any]:
-    """What is completed: nothing is confirmed before, and nothing in part."""
+    """The completed commands: nothing is confirmed earlier, and nothing in part."""
     ranges = session.completed.ranges
     if not ranges:
         return {"commands": ()}
@@ -91,11 +93,11 @@ def _confirmed(session: Session) -> dict[str, Any]:
     return {"commands": ranges}
 
 
-# --- what either side has done
+# --- progress of both sides
 
 
 def completed(session: Session, channel: Channel, order: Order) -> None:
-    """Commands of the broker are done."""
+    """The client has completed commands of the broker."""
     ids = ids_of(order["commands"])
     session.outgoing.has(ids)
     unanswered = session.faulty("completed-never-answered") or (
@@ -116,7 +118,7 @@ def confirmed(session: Session, channel: Channel, order: Order) -> None:
 
 
 def expected(session: Session, channel: Channel, order: Order) -> None:
-    """What the client waits for is what it has neither confirmed nor completed."""
+    """The client waits for commands that it has neither confirmed nor completed."""
     _note_report(session, order)
 
 
@@ -140,7 +142,7 @@ def known_completed(session: Session, channel: Channel, order: Order) -> None:
 
 
 def gap(session: Session, channel: Channel, order: Order) -> None:
-    """Commands that will never come count as completed; one that came in part is given up."""
+    """Skipped commands count as completed; an incomplete one is discarded."""
     if session.faulty("gap-ignored"):
         return
     ids = ids_of(order["commands"])
@@ -164,7 +166,7 @@ def _one(first: int, last: int) -> SerialSet:
 
 
 def pass_over(session: Session, channel: Channel, order: Order) -> None:
-    """What the client grants changes nothing here: the broker asks for no timeout."""
+    """The client's timeout has no effect: the broker requests none."""
 
 
 CONTROLS: dict[str, Handler] = {

@@ -1,6 +1,6 @@
-"""Segments and assemblies out of frames, for one channel and track.
+"""Assembles frames to segments and assemblies, for one channel and track.
 
-Knows: what the four flags may say one after the other. Must not know: what segments hold.
+Knows: which sequences of the four flags are legal. Must not know: the contents of segments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Segments = list[tuple[int, bytes]]
 
 @dataclass(slots=True)
 class Building:
-    """An assembly on its way in: its finished segments, and the one that is under way (``kind`` None: none is)."""
+    """An incomplete assembly: its finished segments, and the current one (``kind`` None: there is none)."""
 
     faulty: Faulty
     segments: Segments = field(default_factory=list)
@@ -34,7 +34,7 @@ class Building:
         return bool(self.segments) or self.kind is not None
 
     def take(self, frame: Incoming, refuse: Refuse) -> Segments | None:
-        """Add a frame; the segments where that completes the assembly. A frame that has no place is dropped."""
+        """Add a frame; returns the segments if it completes the assembly. A misplaced frame is dropped."""
         if not self._fits(frame, refuse):
             return None
         if self.kind is None:

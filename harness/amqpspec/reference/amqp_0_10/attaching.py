@@ -28,7 +28,7 @@ def _handles(name: str) -> Callable[[Handler], Handler]:
 
 @_handles("session.attach")
 def attach(connection: Connection, channel: Channel, order: Order) -> None:
-    """Attach a session to a channel, unless it is there already."""
+    """Attach a session to a channel, unless it is attached already."""
     name = channel.name = order["name"]
     others = any(c.session is not None for c in connection.channels.values() if c is not channel)
     if (channel.number == 0 and connection.faulty("channel-zero-refused")) or (
@@ -37,7 +37,7 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
         connection.close(FRAMING_ERROR, "not on this channel")
         return
     if connection.user is None or connection.vhost is None:
-        return  # only a fault lets it come before open
+        return  # only with a fault can it arrive before open
     known = sessions_of(connection.core).find(connection.user, name)
     if channel.session is not None and channel.session is not known:
         connection.refuse("session/attach/one-session-per-transport", "another session is attached here")
@@ -62,7 +62,7 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
 
 
 def _taken_over(connection: Connection, known: Session, order: Order) -> Session | None:
-    """A session that is attached elsewhere is taken over by force only."""
+    """A session that is attached elsewhere is taken over only with force."""
     if not order["force"] or connection.faulty("force-ignored"):
         connection.refuse("session/attach/one-transport-per-session", "the session is attached elsewhere")
     other, number = known.carrier, known.channel
@@ -76,7 +76,7 @@ def _taken_over(connection: Connection, known: Session, order: Order) -> Session
 
 @_handles("session.attached")
 def attached(connection: Connection, channel: Channel, order: Order) -> None:
-    """The broker attaches nothing by itself, so nothing comes of it."""
+    """The broker attaches nothing by itself, so this has no effect."""
 
 
 @_handles("session.detach")
@@ -105,7 +105,7 @@ def _leave(connection: Connection, channel: Channel, session: Session) -> None:
 
 
 def request_timeout(session: Session, order: Order) -> None:
-    """How long the session is to outlive its channel: as long as was requested, up to a limit."""
+    """How long the session keeps its state after detachment: the requested time, up to a limit."""
     wanted = order["timeout"]
     session.timeout_s = MAX_TIMEOUT_S if wanted is None else min(wanted, MAX_TIMEOUT_S)
     granted = MAX_TIMEOUT_S if session.faulty("timeout-always-the-longest") else session.timeout_s

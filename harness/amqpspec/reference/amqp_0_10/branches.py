@@ -1,6 +1,6 @@
 """Branches of distributed transactions, by their xids.
 
-Knows: who works on a branch, what can still become of it, when it took too long. Must not know: commands, refusals.
+Knows: which sessions work on a branch, its possible outcomes, its timeout. Must not know: commands, refusals.
 """
 
 from __future__ import annotations
@@ -20,52 +20,52 @@ OK, ROLLED_BACK, TIMED_OUT, READ_ONLY = (
     _STATUS[name] for name in ("xa-ok", "xa-rbrollback", "xa-rbtimeout", "xa-rdonly")
 )
 DEFAULT_TIMEOUT_S = 0
-"""No branch takes too long, unless set-timeout says so."""
+"""No branch times out, unless set-timeout says so."""
 
 
 @dataclass(slots=True, eq=False)
 class Branch:
-    """One branch; ``doomed`` says why it can only be rolled back, OK where it need not be."""
+    """One branch; ``doomed`` is the reason why it can only be rolled back, OK if there is none."""
 
     xid: Xid
     work: Work = field(default_factory=lambda: Work(ends_with_session=False))
     active: set[int] = field(default_factory=set)
     """The sessions, by their keys, that work on it."""
     suspended: set[int] = field(default_factory=set)
-    """The sessions that have interrupted their work."""
+    """The sessions that have suspended their work."""
     prepared: bool = False
     doomed: int = OK
     timeout_s: int = DEFAULT_TIMEOUT_S
     timer: asyncio.TimerHandle | None = None
     patient: bool = True
-    """Whether it waits for its coordinator once it is prepared; off under a fault alone."""
+    """Whether it waits for its coordinator after it is prepared; only a fault disables this."""
 
     @property
     def in_use(self) -> bool:
-        """Whether a session still works on it, or means to continue."""
+        """Whether a session still works on it, or has suspended it."""
         return bool(self.active or self.suspended)
 
     def set_timeout(self, timeout_s: int) -> None:
-        """It takes too long from then on; zero is the default."""
+        """Start the timeout; zero is the default."""
         self.timeout_s = timeout_s or DEFAULT_TIMEOUT_S
         self.stop_timer()
         if self.timeout_s:
             self.timer = asyncio.get_running_loop().call_later(self.timeout_s, self._expire)
 
     def stop_timer(self) -> None:
-        """It takes no time any more."""
+        """Stop the timeout."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = None
 
     def _expire(self) -> None:
-        # What is prepared waits for the coordinator, however long that takes (obligation-1).
+        # A prepared branch waits for the coordinator, however long that takes (obligation-1).
         if not (self.prepared and self.patient):
             self.doomed = TIMED_OUT
 
 
 class Branches:
-    """The branches that one virtual host knows."""
+    """The branches of one virtual host."""
 
     def __init__(self) -> None:
         self._known: dict[Xid, Branch] = {}
@@ -80,13 +80,13 @@ class Branches:
         return branch
 
     def forget(self, branch: Branch) -> None:
-        """A branch is complete."""
+        """Remove a completed branch."""
         branch.stop_timer()
         if self._known.get(branch.xid) is branch:
             del self._known[branch.xid]
 
     def prepared(self) -> list[Branch]:
-        """The branches that wait for the word of their coordinator."""
+        """The branches that wait for the decision of their coordinator."""
         return [branch for branch in self._known.values() if branch.prepared]
 
     def every(self) -> list[Branch]:

@@ -1,7 +1,7 @@
-"""One client connection: its phase, its channels, how a refusal is said.
+"""One client connection: its phase, its channels, how a refusal is sent.
 
-Knows: phases from the protocol header to the end of the socket, what a scope means here. Must not know: sockets
-(``BrokerConnection`` does), what any control or command does (the handlers do).
+Knows: phases from the protocol header to the end of the socket, the meaning of scopes. Must not know: sockets
+(``BrokerConnection`` does), the effects of controls and commands (the handlers do).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-c
 
 
 class Channel:
-    """One channel number: the session that is attached, and what is on its way in, by track."""
+    """One channel number: the attached session, and incomplete assemblies by track."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -44,7 +44,7 @@ class Channel:
         """The offset of a command-point after which nothing has arrived yet."""
 
     def leave(self, *, keeping: bool = True) -> Session | None:
-        """The session leaves, with what has arrived of a command; ``keeping`` is off where it is over."""
+        """The session leaves, with its incomplete command; ``keeping`` is off if it has ended."""
         session, self.session, self.point = self.session, None, None
         under_way = self.tracks.pop(DIALECT.layout.tracks["command"], None)
         self.tracks.clear()
@@ -71,26 +71,26 @@ class Connection(BrokerConnection):
         """The channel of the current frame."""
         self.login: Login | None = None
         self.proven: User | None = None
-        """Who has proven to know the password, while the client looks at the server's proof."""
+        """The user who has proven the password, until the client has checked the server's proof."""
         self.signs = self.heartbeats = Heartbeats(self)
         self.head = b""
 
     def take(self, data: bytes) -> None:
-        """Handle the protocol header, then every frame that is whole; the inbox adds how."""
+        """Handle the protocol header, then every complete frame; the inbox implements it."""
         raise NotImplementedError
 
     def forget_frame(self) -> None:
-        """Forget which channel the last frame was for."""
+        """Forget the channel of the last frame."""
         self.current = None
 
-    # --- refusals out
+    # --- outgoing refusals
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault tolerates it."""
+        """Raise for a violated rule; return if a fault tolerates it."""
         self.core.refuse(rule, text)
 
     def send_refusal(self, refused: RefusedError) -> None:
-        """Tell the client what was refused, at the scope where it belongs."""
+        """Report a refusal to the client, at its scope."""
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
             self.end_socket()
@@ -112,11 +112,11 @@ class Connection(BrokerConnection):
 
     @staticmethod
     def _lacks_session(channel: Channel, refusal: Refusal) -> bool:
-        """Whether an exception is due if there is no session that it could end."""
+        """Whether an exception is due although there is no session to end."""
         return isinstance(refusal.code, int) and channel.session is None
 
     def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
-        """End a session by exception, or say detached where the code is one of its own."""
+        """End a session with an exception, or with detached if the code belongs to it."""
         session = channel.session
         if isinstance(code, str):
             name = channel.name or (session.name if session else b"")
@@ -131,7 +131,7 @@ class Connection(BrokerConnection):
         channel.tracks.clear()
 
     def refuse_session(self, session: Session, rule: str, text: str) -> None:
-        """End a session for what no command of its own caused."""
+        """End a session for a reason that none of its commands caused."""
 
         def step() -> bool:
             self.current = self.channels[session.channel]
@@ -142,7 +142,7 @@ class Connection(BrokerConnection):
         self.guarded(step)
 
     def close(self, code: int, text: str) -> None:
-        """Refuse at the scope of the connection: say why, then wait for close-ok."""
+        """Refuse at the scope of the connection: send close, then wait for close-ok."""
         self.release()
         reason = None if self.faulty("reasons-left-out") else text[:80]
         channel = 1 if self.faulty("closes-on-channel-one") else 0
@@ -163,7 +163,7 @@ class Connection(BrokerConnection):
         body: bytes | None = None,
         **args: Any,
     ) -> None:
-        """One control or command with its segments, cut into frames of the size agreed on."""
+        """One control or command with its segments, in frames of the agreed size."""
         limit = self.max_frame_octets
         if self.faulty("frames-larger-than-agreed"):
             limit = MAX_FRAME_OCTETS
@@ -182,14 +182,14 @@ class Connection(BrokerConnection):
         self.flush()
 
     def pump(self) -> None:
-        """Let every session look again that has something to send."""
+        """Let every session that has something to send check again."""
         for channel in tuple(self.channels.values()):
             if channel.session is not None:
                 for queue in {id(q): q for q in channel.session.queues()}.values():
                     queue.dispatch()
 
     def caught_up(self) -> None:
-        """The client has caught up: sessions continue."""
+        """The client reads again: sessions continue."""
         if self.faulty("backlog-ends-deliveries"):
             self.congested = True
         self.pump()

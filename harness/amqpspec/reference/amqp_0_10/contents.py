@@ -1,4 +1,4 @@
-"""What the classes file and stream have in common: consumers and their tags, windows, publishing, returns.
+"""Common parts of the classes file and stream: consumers and their tags, windows, publishing, returns.
 
 Knows: the rules that both classes share, by the name of the class. Must not know: how a content reaches a client.
 """
@@ -57,7 +57,7 @@ class Feed:
     def __init__(self, session: Session, kind: str) -> None:
         self.session, self.kind, self.key = session, kind, session.key
         self.owner: object = session.carrier
-        """What it published itself, a consumer with no-local does not get."""
+        """A consumer with no-local does not receive messages of its own connection."""
         self.consumers: dict[str, Consumer] = {}
         self.automatic: set[str] = set()
         shared = _WINDOWS.setdefault(session.carrier, {}).setdefault(kind, Window(session.core.on))
@@ -77,7 +77,7 @@ class Feed:
         return self.session.carrier is not None
 
     def has_room(self, consumer: Consumer, message: Message) -> bool:
-        """Whether it is a content of this class, and the socket and the windows allow one more."""
+        """Whether it is a content of this class, and the socket and the windows allow one more message."""
         carrier = self.session.carrier
         if getattr(message, "kind", "") != self.kind or carrier is None or carrier.congested:
             return False
@@ -170,7 +170,7 @@ def _queue(session: Session, kind: str, order: Order) -> Queue | None:
 
 
 def cancel(session: Session, feed: Feed, order: Order) -> None:
-    """End a consumer; for one that there is not, nothing is to be done."""
+    """End a consumer; an unknown one is ignored."""
     consumer = feed.consumers.get(order["consumer_tag"] or "")
     if consumer is None or session.faulty("cancelled-content-consumer-goes-on"):
         return
@@ -205,7 +205,7 @@ def content_of(
 
 
 def check_exchange(session: Session, order: Order, kind: str) -> None:
-    """The exchange that a publish names is there."""
+    """Check that the exchange of a publish exists."""
     name = order["exchange"] or ""
     blank = not name and session.faulty("blank-exchange-takes-no-contents")
     if name not in session.vhost.exchanges or blank:

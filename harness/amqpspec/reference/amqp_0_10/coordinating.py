@@ -1,7 +1,8 @@
-"""What becomes of branches: prepared, committed, rolled back, recovered; timeouts.
+"""Outcomes of branches: prepare, commit, rollback, recover; timeouts.
 
-Knows: the order that XA has for it. Must not know: who works on a branch, but for whether someone does.
-There are no decisions by heuristics here, so that nothing is ever to be forgotten.
+Knows: the order of steps in XA. Must not know: which sessions work on a branch, only whether one does.
+
+This broker makes no heuristic decisions, so forget never applies.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from amqpspec.wire.amqp_0_10.values import Packed
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a command about a branch breaks if there is no such branch, and if someone works on it."""
+    """The rows that a command violates if the branch does not exist, and if a session works on it."""
 
     unknown: str
     associated: str = ""
@@ -53,7 +54,7 @@ _RULES = {
 
 
 def _known(session: Session, order: Order) -> Branch | None:
-    """The branch that a command names; a rule of that command is broken if there is none."""
+    """The branch that a command names; a missing branch violates a rule of that command."""
     branch = branches_of(session.vhost).find(xid_of(order["xid"]))
     if branch is None:
         session.refuse(_RULES[order.name].unknown, "no such branch", "xid")
@@ -61,7 +62,7 @@ def _known(session: Session, order: Order) -> Branch | None:
 
 
 def _free(session: Session, order: Order) -> Branch | None:
-    """The branch that a command names, if no one works on it any more."""
+    """The branch that a command names, if no session works on it."""
     branch = _known(session, order)
     if branch is None:
         return None
@@ -85,7 +86,7 @@ def _roll_back(session: Session, branch: Branch) -> None:
 
 @executes("dtx.prepare")
 def prepare(session: Session, order: Order) -> Packed | None:
-    """Promise that the branch can be committed; one that did nothing is complete by that."""
+    """Promise that the branch can be committed; a branch without work is then complete."""
     branch = _free(session, order)
     if branch is None:
         return None
@@ -136,7 +137,7 @@ def commit(session: Session, order: Order) -> Packed | None:
 
 @executes("dtx.rollback")
 def rollback(session: Session, order: Order) -> Packed | None:
-    """Everything is forgotten, what was consumed goes back, and the branch is complete."""
+    """Discard everything and return what was consumed; the branch is complete."""
     branch = _free(session, order)
     if branch is None:
         return None
@@ -148,7 +149,7 @@ def rollback(session: Session, order: Order) -> Packed | None:
 
 @executes("dtx.forget")
 def forget(session: Session, order: Order) -> None:
-    """Nothing was ever decided by heuristics."""
+    """There are no heuristic decisions."""
     branch = _free(session, order)
     if branch is not None and not (branch.active or branch.suspended):
         session.refuse("dtx/forget/illegal-state", "nothing was decided by heuristics")
@@ -175,7 +176,7 @@ def recover(session: Session, order: Order) -> Packed:
 
 @executes("dtx.set-timeout")
 def set_timeout(session: Session, order: Order) -> None:
-    """How long a branch may take."""
+    """Set the timeout of a branch."""
     branch = _known(session, order)
     if branch is not None and not session.faulty("timeouts-not-set"):
         reset = order["timeout"] or not session.faulty("zero-is-a-timeout")
@@ -186,7 +187,7 @@ def set_timeout(session: Session, order: Order) -> None:
 
 @executes("dtx.get-timeout")
 def get_timeout(session: Session, order: Order) -> Packed | None:
-    """How long it may take."""
+    """Return the timeout of a branch."""
     branch = _known(session, order)
     if branch is None:
         return None

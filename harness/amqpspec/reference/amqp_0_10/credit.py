@@ -14,7 +14,7 @@ MESSAGES, OCTETS = 0, 1
 
 
 class Credit:
-    """What a subscription may be sent; a balance of all ones has no end. It begins at zero, in window mode."""
+    """The credit of a subscription; a balance of all ones is unlimited. It begins at zero, in window mode."""
 
     def __init__(self, faulty: Faulty) -> None:
         self.faulty = faulty
@@ -30,14 +30,14 @@ class Credit:
         return messages and (octets or (self.octets > 0 and self.faulty("last-message-may-exceed-credit")))
 
     def spend(self, size_octets: int) -> None:
-        """One more message was sent."""
+        """One message was sent."""
         if self.messages not in (0, UNLIMITED):
             self.messages -= 1
         if self.octets != UNLIMITED:
             self.octets = max(0, self.octets - size_octets)
 
     def add(self, unit: int, value: int | None) -> None:
-        """More credit; no value is credit without end."""
+        """Add credit; no value means unlimited credit."""
         if value is None:
             value = 0 if self.faulty("flow-without-a-value-gives-none") else UNLIMITED
         before = 0 if self.faulty("flow-replaces-credit") else getattr(self, _NAMES[unit == MESSAGES])
@@ -48,7 +48,7 @@ class Credit:
         setattr(self, _NAMES[unit == MESSAGES], after)
 
     def completed(self, size_octets: int) -> bool:
-        """A transfer is complete: a window opens by it. Whether that changed anything."""
+        """A transfer was completed, which opens a window; returns whether anything changed."""
         window = (self.mode == WINDOW or self.faulty("credit-comes-back")) and not self.faulty(
             "windows-stay-shut"
         )
@@ -59,7 +59,7 @@ class Credit:
         return window
 
     def take_all(self) -> None:
-        """No credit is left."""
+        """Set the credit to zero."""
         self.messages = self.octets = 0
 
     @property

@@ -1,4 +1,4 @@
-"""What faults do to the segments of a transfer on its way out.
+"""Faults in the segments of outgoing transfers.
 
 Knows: structs, maps, values. Must not know: subscriptions, sessions.
 """
@@ -31,7 +31,7 @@ def body(octets: bytes, faulty: Faulty) -> bytes:
 
 
 def pieces(structs: list[Any], octets: bytes, faulty: Faulty) -> list[tuple[list[Any], bytes]]:
-    """The transfers that a message takes: one."""
+    """The transfers for a message: one, without a fault."""
     if not faulty("fragments-carry-all-properties") or len(octets) < _LEAST_OCTETS:
         return [(structs, octets)]
     half = len(octets) // 2

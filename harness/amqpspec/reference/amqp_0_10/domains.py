@@ -1,6 +1,6 @@
-"""Arguments that can be read and still break a rule: ranges without an order, numbers that their domain does not have.
+"""Readable arguments that violate a rule: unordered ranges, numbers outside their domain.
 
-Knows: the types of fields. Must not know: what any control or command does.
+Knows: the types of fields. Must not know: the effects of controls and commands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from amqpspec.wire.amqp_0_10.values import Array, Packed
 
 
 class Breach(NamedTuple):
-    """The rule that an argument breaks, how, and which argument it is."""
+    """The rule that an argument violates, the description, and the argument."""
 
     rule: str
     text: str
@@ -23,7 +23,7 @@ class Breach(NamedTuple):
 
 
 def breaches(row: Control, args: Mapping[str, Any]) -> Iterator[Breach]:
-    """What is wrong with arguments that could be read, in the order of their fields."""
+    """Errors in readable arguments, in the order of their fields."""
     for field in row.fields:
         if field.key in args:
             yield from _of_field(row, field, args[field.key])

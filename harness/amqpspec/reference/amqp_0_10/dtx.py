@@ -1,6 +1,6 @@
 """Work on branches: sessions that start and end it.
 
-Knows: what may follow what on a session. Must not know: outcomes of branches (``coordinating`` does).
+Knows: which commands may follow which on a session. Must not know: outcomes of branches (``coordinating`` does).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def result_of(status: int) -> Packed:
 
 @executes("dtx.select")
 def select(session: Session, order: Order) -> None:
-    """Branches from here on; again changes nothing."""
+    """Enable branches; a repeated select has no effect."""
     if session in _MODES and session.faulty("branches-selected-once-only"):
         session.core.refuse("dtx/start/already-known", "dtx was selected already")
     if session not in _MODES:
@@ -46,7 +46,7 @@ def select(session: Session, order: Order) -> None:
 
 @executes("dtx.start")
 def start(session: Session, order: Order) -> Packed | None:
-    """Work on a branch: on a new one, with others (join), or on one that was suspended (resume)."""
+    """Start work on a branch: a new one, together with others (join), or a suspended one (resume)."""
     mode = _MODES.get(session)
     if mode is None:
         session.refuse("dtx/select/required", "dtx was not selected")
@@ -101,7 +101,7 @@ def _resumed(session: Session, known: Branch, mode: _Mode) -> Branch | None:
 
 @executes("dtx.end")
 def end(session: Session, order: Order) -> Packed | None:
-    """Work on a branch ends, or rests (suspend), or has failed (fail)."""
+    """End work on a branch, suspend it (suspend), or report its failure (fail)."""
     mode, known = _MODES.get(session), branches_of(session.vhost).find(xid_of(order["xid"]))
     if mode is None:
         session.refuse("dtx/select/required", "dtx was not selected")

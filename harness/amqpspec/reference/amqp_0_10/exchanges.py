@@ -1,6 +1,6 @@
 """The exchange class: exchanges, and bindings of queues to them.
 
-Knows: what the ledger asks of names, types and bindings. Must not know: how a refusal is said.
+Knows: the rules for names, types and bindings. Must not know: how a refusal is sent.
 
 The name of an alternate exchange is kept among the arguments, under a key that no client can send: arguments that a
 client sends are unknown, except for those of bindings to exchanges of type headers.
@@ -20,12 +20,12 @@ from amqpspec.reference.model import EXCHANGE_TYPES, Binding, Exchange, Queue
 from amqpspec.wire.amqp_0_10.values import Map, Packed
 
 ALTERNATE = "\0alternate"
-"""Among the arguments of an exchange: the exchange that takes what no queue gets."""
+"""Key in an exchange's arguments: the alternate exchange for unroutable messages."""
 ORPHANS = "x-dead-letter-exchange"
-"""Among the arguments of a queue: the exchange that takes what is rejected or orphaned."""
+"""Key in a queue's arguments: the alternate exchange for rejected messages and those of a deleted queue."""
 _RESERVED = "amq."
 _STANDARD = 6
-"""How many exchanges there are from the start."""
+"""The number of predeclared exchanges."""
 
 
 def plain(arguments: object) -> Mapping[str, Any]:
@@ -133,7 +133,7 @@ def delete(session: Session, order: Order) -> None:
 
 
 def _named(session: Session, order: Order, missing: str, nameless: str) -> Exchange | None:
-    """The exchange that a command names; without a name, or one that is not there, a rule is broken."""
+    """The exchange that a command names; a missing name or exchange violates a rule."""
     name = order["exchange"]
     exchange = session.vhost.exchanges.get(name)
     if not name:
@@ -153,7 +153,7 @@ def _serves_as_alternate(session: Session, name: str) -> bool:
 
 @executes("exchange.query")
 def query(session: Session, order: Order) -> Packed:
-    """Tell what an exchange is; without a name, the default one."""
+    """Describe an exchange; without a name, the default one."""
     name = order["name"] or ""
     exchange = session.vhost.exchanges.get(name)
     if not name and session.faulty("query-without-name-finds-nothing"):
@@ -209,7 +209,7 @@ def _binding(exchange: Exchange, queue: Queue, key: str) -> Binding | None:
 
 @executes("exchange.unbind")
 def unbind(session: Session, order: Order) -> None:
-    """Take a binding away."""
+    """Remove a binding."""
     queue = session.vhost.queues.get(order["queue"])
     if queue is None:
         session.refuse("exchange/unbind/queue/non-existent-queue", f"no queue {order['queue']!r}", "queue")
@@ -231,7 +231,7 @@ def unbind(session: Session, order: Order) -> None:
 
 @executes("exchange.bound")
 def bound(session: Session, order: Order) -> Packed:
-    """Tell what of a binding is not there; what is left out matches any."""
+    """Report which parts of a binding do not exist; omitted parts match any value."""
     name = order["exchange"] or ""
     exchange, queue = session.vhost.exchanges.get(name), session.vhost.queues.get(order["queue"])
     if not name and session.faulty("bound-without-exchange-finds-nothing"):

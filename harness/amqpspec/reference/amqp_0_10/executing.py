@@ -1,6 +1,6 @@
-"""Commands in: numbered, read, handed to their handlers, completed.
+"""Incoming commands: numbers them, reads them, calls their handlers, completes them.
 
-Knows: what every command has in common. Must not know: what any of them does.
+Knows: the common parts of all commands. Must not know: their effects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from amqpspec.spec.assemblies import Command
 
 
 def execute(session: Session, order: Order) -> None:
-    """Carry out one command that could be read; a result goes out before it is complete."""
+    """Carry out one readable command; its result is sent before its completion."""
     if not (session.user.may_work or order.row.class_name == "execution"):
         session.refuse("execution/error-code/unauthorized-access", f"{session.user.name} may not work here")
     handler = COMMANDS.get(order.name)

@@ -1,6 +1,6 @@
-"""The execution class: sync, and what the client says of the broker's commands.
+"""The execution class: sync, and the client's results and exceptions.
 
-Knows: that sync waits for what is not complete. Must not know: what that is.
+Knows: sync waits for incomplete commands. Must not know: which commands.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ def sync(session: Session, order: Order) -> None:
 
 @executes("execution.result")
 def result(session: Session, order: Order) -> None:
-    """The broker asks for nothing, so no result means anything to it."""
+    """The broker requests nothing, so results are ignored."""
 
 
 @executes("execution.exception")
 def exception(session: Session, order: Order) -> None:
-    """A command of the broker failed over there: the session is over, as on this side."""
+    """A command of the broker failed at the client: the session ends."""
     session.end(0)

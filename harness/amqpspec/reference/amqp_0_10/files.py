@@ -31,7 +31,7 @@ class Files(Feed):
         self.hand_over = self._announce
 
     def _announce(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
-        """Announce a file to the client; it is sent once the client is ready for it."""
+        """Announce a file to the client, and send it when the client is ready."""
         queue = consumer.queue
         automatic = consumer.tag in self.automatic
         tag = self.deliveries.hold(entry, queue, None if automatic else consumer)
@@ -47,7 +47,7 @@ class Files(Feed):
         self.session.command("file.open", identifier=identifier, content_size=size_octets)
 
     def send(self, out: Outgoing, staged: int | None = None) -> None:
-        """Send what the client lacks of a file, and deliver it; ``staged`` None: it is not to be staged."""
+        """Send the missing part of a file, and deliver it; ``staged`` None: it is not staged."""
         session, message = self.session, out.entry.message
         if staged is not None:
             start = 0 if session.faulty("staging-begins-anew") else staged
@@ -68,7 +68,7 @@ class Files(Feed):
             settle(self, [self.deliveries.outstanding[out.tag]])
 
     def drop(self, consumer: Consumer) -> None:
-        """A consumer is cancelled: what it was not sent yet goes back to its queue."""
+        """A consumer is cancelled: its unsent files return to their queue."""
         for out in self.stages.outgoing:
             if out.consumer is consumer and not out.dropped:
                 out.dropped = True
@@ -120,7 +120,7 @@ def open_(session: Session, order: Order) -> None:
 
 @executes("file.stage")
 def stage(session: Session, order: Order) -> None:
-    """A file, or the rest of one; what is short of its size waits for the rest."""
+    """A file, or the rest of one; an incomplete file waits for the rest."""
     incoming = files_of(session).stages.incoming
     if not incoming:
         session.core.refuse("execution/error-code/not-found", "a stage without an open")
@@ -141,7 +141,7 @@ def stage(session: Session, order: Order) -> None:
 
 @executes("file.publish")
 def publish(session: Session, order: Order) -> None:
-    """Publish a file that is staged, or is being staged."""
+    """Publish a file that is staged, or being staged."""
     contents.check_exchange(session, order, "file")
     identifier = order["identifier"] or ""
     key = (session.user.name, identifier)
@@ -177,7 +177,7 @@ def open_ok(session: Session, order: Order) -> None:
 
 @executes("file.ack")
 def ack(session: Session, order: Order) -> None:
-    """Files are the client's."""
+    """The client acknowledges files."""
     feed = files_of(session)
     found = _named(session, order, bool(order["multiple"]), "file/ack/delivery-tag/session-local")
     work = taker_of(session).work
@@ -188,7 +188,7 @@ def ack(session: Session, order: Order) -> None:
 
 
 def settle(feed: Files, found: list[Delivery]) -> None:
-    """Files are over and done with: they leave their queues, and windows open again."""
+    """Settle files: remove them from their queues, and open the windows."""
     for delivery in found:
         feed.deliveries.release(delivery)
         delivery.queue.settle(delivery.entry)
@@ -198,7 +198,7 @@ def settle(feed: Files, found: list[Delivery]) -> None:
 
 @executes("file.reject")
 def reject(session: Session, order: Order) -> None:
-    """A file is refused: it leaves its queue, or waits there for someone else."""
+    """A file is rejected: it leaves its queue, or waits there for another client."""
     feed = files_of(session)
     back = order["requeue"] and not session.faulty("rejected-files-always-leave")
     for delivery in _named(session, order, False, "file/reject/delivery-tag/session-local"):
@@ -212,14 +212,14 @@ def reject(session: Session, order: Order) -> None:
 
 
 def _named(session: Session, order: Order, multiple: bool, elsewhere: str) -> list[Delivery]:
-    """The deliveries that a tag means; one that means none here is of another session, or was never handed out."""
+    """The deliveries of a tag; an unknown tag belongs to another session, or was never used."""
     tag = order["delivery_tag"] or 0
     deliveries = files_of(session).deliveries
     if not tag and session.faulty("tag-zero-always-means-all"):
         multiple = True
     found = deliveries.select(tag, multiple)
     if found is None:
-        # If nothing was handed out at all, the tag is another session's.
+        # If nothing was delivered at all, the tag belongs to another session.
         handed_out = deliveries.last_tag and order.name == "file.ack"
         rule = "file/ack/multiple/validation/refused" if handed_out else elsewhere
         session.refuse(rule, f"no file under tag {tag}", "delivery_tag")

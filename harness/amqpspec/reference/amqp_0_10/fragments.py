@@ -1,6 +1,6 @@
-"""Messages that come in fragments, and transfers that are resumed where they broke off.
+"""Messages in fragments, and resumed transfers.
 
-Knows: which fragment ends a message, what of one is kept for its sender. Must not know: routing.
+Knows: which fragment ends a message, which parts are kept for its sender. Must not know: routing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Whole:
     body: bytes
 
     def struct(self, name: str) -> Mapping[str, Any]:
-        """The fields of a struct in the header; none if it is not there."""
+        """The fields of a struct in the header; empty if it is absent."""
         found = (e.fields for e in self.header if isinstance(e, Packed) and e.name == name)
         return next(found, {})
 
@@ -48,9 +48,9 @@ _KEPT: WeakKeyDictionary[Core, dict[tuple[str, str], Whole]] = WeakKeyDictionary
 
 
 def joined(session: Session, order: Order) -> Whole | None:
-    """The message that a transfer completes; None if more is to come.
+    """The message that a transfer completes;
 
-    Without the struct a transfer is one whole fragment.
+    None if more fragments follow. A transfer without the struct is a complete message.
     """
     header = tuple(order.header or ())
     piece = Whole(header, order.body or b"")
@@ -90,7 +90,7 @@ def _kept(session: Session) -> dict[tuple[str, str], Whole]:
 
 
 def _keep(session: Session) -> None:
-    """The session ends: what has a resume-id waits for its sender, for as long as that asked for, within a limit."""
+    """The session ends: messages with a resume-id are kept for their sender, for the requested time, up to a limit."""
     for whole in _begun(session).values():
         delivery = whole.struct(DELIVERY)
         name = delivery.get("resume_id")
@@ -110,7 +110,7 @@ def _forget(kept: dict[tuple[str, str], Whole], key: tuple[str, str], whole: Who
 
 @executes("message.resume")
 def resume(session: Session, order: Order) -> Packed:
-    """Tell how much of a transfer has arrived; the rest of it belongs to this session."""
+    """Report how much of a transfer has arrived; the rest belongs to this session."""
     name = order["destination"] or ""
     if name not in session.vhost.exchanges:
         rule = "message/resume/destination/destination-not-found"

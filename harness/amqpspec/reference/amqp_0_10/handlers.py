@@ -1,6 +1,6 @@
-"""Which function handles which command.
+"""The registry of command handlers.
 
-Knows: names of commands. Must not know: what any handler does.
+Knows: names of commands. Must not know: the effects of handlers.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ _LOOKS_PER_INTERVAL = 4
 
 
 class Heartbeats(SignsOfLife):
-    """None until ``start``; a peer that was silent for more than two intervals is treated as gone."""
+    """Inactive until ``start``; a peer that is silent for more than two intervals counts as lost."""
 
     def __init__(self, connection: Watched) -> None:
         super().__init__()
@@ -21,18 +21,18 @@ class Heartbeats(SignsOfLife):
 
     @property
     def look_every_s(self) -> float:
-        """Often enough that half an interval of silence is not missed by much."""
+        """Often enough to notice half an interval of silence in time."""
         return self._interval_s / _LOOKS_PER_INTERVAL
 
     def start(self, interval_s: int) -> None:
-        """Begin to send and to watch; an interval of zero does neither."""
+        """Start sending and watching; an interval of zero disables both."""
         self._limit_s = interval_s * (1 if self.faulty("dead-after-one-interval-of-silence") else 2)
         self._interval_s = interval_s or (1 if self.faulty("heartbeats-unasked") else 0)
         if self._interval_s:
             self.begin()
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Send after half an interval without output; end a connection on which nothing arrives."""
+        """Send after half an interval without output; end a connection without input."""
         if unsaid_s >= self._interval_s / 2:
             self._connection.sign_of_life()
         if self._limit_s and unheard_s > self._limit_s:

@@ -1,6 +1,6 @@
-"""What arrives on one connection: the protocol header, then frames, put together and sorted by phase and channel.
+"""The input of one connection: the protocol header, then frames, assembled and dispatched by phase and channel.
 
-Knows: what may come when and where, and which rule is broken by what may not. Must not know: how a refusal is said.
+Knows: what may arrive when and where, and which rule other input violates. Must not know: how a refusal is sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CLOSES = ("connection.close", "connection.close-ok")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One assembly that is complete: its channel, its track, its segments."""
+    """One complete assembly: its channel, its track, its segments."""
 
     channel: int
     track: int
@@ -53,7 +53,7 @@ class Taken:
 
 
 class Inbox(Connection):
-    """A connection with its way in."""
+    """A connection with its input."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
@@ -62,7 +62,7 @@ class Inbox(Connection):
         """The last control of a session."""
 
     def take(self, data: bytes) -> None:
-        """Handle the protocol header, then every frame that is whole."""
+        """Handle the protocol header, then every complete frame."""
         self.heartbeats.received()
         if self.phase is Phase.HEADER:
             self.guarded(lambda: self._on_header(data))
@@ -113,7 +113,7 @@ class Inbox(Connection):
         return True
 
     def _is_at_point(self, channel: Channel, frame: Incoming) -> bool:
-        """After a command-point without an offset a command begins, after one with an offset none does."""
+        """After a command-point with offset zero, a command begins; after one with another offset, none does."""
         if frame.track != _COMMANDS or channel.point is None:
             return True
         offset, channel.point = channel.point, None
@@ -146,7 +146,7 @@ class Inbox(Connection):
 
     @property
     def connection(self) -> Connection:
-        """The connection of which it is the way in: itself."""
+        """The connection to which the input belongs: itself."""
         return self
 
     def on_frame(self, taken: Taken) -> None:
@@ -206,7 +206,7 @@ class Inbox(Connection):
             login.CONTROLS[order.name](self, order)
 
     def _read(self, instruction: Instruction) -> Order | None:
-        """What could be read of a control or command; None if a fault lets a broken one pass."""
+        """The readable form of a control or command; None if a fault tolerates a malformed one."""
         row = instruction.row
         if row is None:
             self._unknown(instruction)
@@ -218,7 +218,7 @@ class Inbox(Connection):
             self._refuse_of(instruction, _rule_of(instruction.error), str(instruction.error))
             return None
         missing = [field.name for field in row.fields if field.required and field.key not in instruction.args]
-        # No locale is none of those on offer, which is a rule of its own.
+        # A missing locale was not offered, which is a separate rule.
         if missing and (row.name, missing) != ("connection.start-ok", ["locale"]):
             self._refuse_of(instruction, "encoding/struct/required-field", f"{row.name} without {missing[0]}")
             return None
@@ -251,7 +251,7 @@ class Inbox(Connection):
             self._refuse_of(instruction, "encoding/command/unknown-class", f"no class {instruction.code[0]}")
 
     def _refuse_of(self, instruction: Instruction, rule: str, text: str) -> None:
-        """Refuse what cannot be read; controls of connections concern no session, whatever their channel has."""
+        """Refuse an unreadable control or command; controls of connections concern no session."""
         row = instruction.row
         if row is not None and row.class_name == "connection":
             self.current = None
@@ -290,7 +290,7 @@ class Inbox(Connection):
         return order if self._with_segments(order, segments[1:]) else None
 
     def _with_segments(self, order: Order, segments: Segments) -> bool:
-        """Add what follows the command; whether it may be carried out."""
+        """Add a segment after the command; returns whether the command may be carried out."""
         assert isinstance(order.row, Command)
         wanted = order.row.segments
         kinds = [kind for kind, _ in segments]
@@ -327,7 +327,7 @@ class Inbox(Connection):
 
 
 def _rule_of(error: WireError) -> str:
-    """The row that broken octets break."""
+    """The row that malformed octets violate."""
     where, text = error.where, str(error)
     if "packing flags" in where and "left" not in text:
         return "encoding/packing/reserved-flags"

@@ -1,6 +1,6 @@
 """The connection class: login, limits, opening a virtual host, the end.
 
-Knows: what the server proposes, what a client may answer. Must not know: sessions, or how a refusal is said.
+Knows: the server's proposals, the legal answers. Must not know: sessions, how a refusal is sent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _handles(
 
 
 def start(connection: Connection) -> None:
-    """The header was accepted: say who we are."""
+    """The header was accepted: send start."""
     login = connection.login = Login(connection.core.users, connection.over_tls, connection.certificate_name)
     locales = LOCALES[1:] if connection.faulty("en-us-not-offered") else LOCALES
     connection.send(
@@ -65,7 +65,7 @@ def _server_properties(connection: Connection) -> dict[str, Any]:
 
 @_handles("connection.start-ok")
 def start_ok(connection: Connection, order: Order) -> None:
-    """A mechanism was chosen and the first answer given."""
+    """Start-ok: the client has chosen a mechanism, with an initial response."""
     login = connection.login
     assert login is not None
     if order["mechanism"] not in login.offered:
@@ -81,7 +81,7 @@ def start_ok(connection: Connection, order: Order) -> None:
 
 @_handles("connection.secure-ok")
 def secure_ok(connection: Connection, order: Order) -> None:
-    """A challenge was answered."""
+    """Secure-ok: the client has answered a challenge."""
     login = connection.login
     assert login is not None
     if connection.proven is not None:
@@ -90,7 +90,7 @@ def secure_ok(connection: Connection, order: Order) -> None:
     result = login.second(order["response"])
     result = None if connection.faulty("scram-never-believed") else result
     if isinstance(result, User):
-        # Tune has no room for the server's own proof: it is one more challenge, and the answer to it is empty.
+        # Tune has no field for the server's proof: it is sent as another challenge, which has an empty answer.
         connection.proven, result = result, login.last_words
     _step(connection, result)
 
@@ -121,7 +121,7 @@ def _logged_in(connection: Connection, user: User) -> None:
 
 @_handles("connection.tune-ok")
 def tune_ok(connection: Connection, order: Order) -> None:
-    """The limits are agreed."""
+    """Tune-ok: the client has chosen the limits."""
     if order["channel_max"] > CHANNEL_MAX:
         connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {order['channel_max']}")
     frames = order["max_frame_size"] or FRAMES_OCTETS
@@ -145,7 +145,7 @@ def tune_ok(connection: Connection, order: Order) -> None:
 
 @_handles("connection.open")
 def open_(connection: Connection, order: Order) -> None:
-    """A virtual host was chosen."""
+    """Open: the client has chosen a virtual host."""
     connection.choose_vhost(
         order["virtual_host"], "connection/close-code/invalid-path", "connection/open/virtual-host/security"
     )
@@ -161,14 +161,14 @@ def open_(connection: Connection, order: Order) -> None:
 
 @_handles("connection.heartbeat")
 def heartbeat(connection: Connection, order: Order) -> None:
-    """The client lives."""
+    """A heartbeat from the client."""
     if connection.faulty("heartbeats-of-clients-refused"):
         connection.close(FRAMING_ERROR, "a heartbeat")
 
 
 @_handles("connection.close")
 def close(connection: Connection, order: Order) -> None:
-    """The client wants to end."""
+    """Close from the client."""
     connection.release()
     if not connection.faulty("close-not-confirmed"):
         connection.send(0, "connection.close-ok")
@@ -178,7 +178,7 @@ def close(connection: Connection, order: Order) -> None:
 
 @_handles("connection.close-ok")
 def close_ok(connection: Connection, order: Order) -> None:
-    """The client has read why we end."""
+    """Close-ok: the client has read the broker's close."""
     if connection.phase is not Phase.CLOSING:
         connection.refuse("connection/grammar", "close-ok without close")
     elif not connection.faulty("socket-kept-after-close-ok"):

@@ -1,6 +1,6 @@
-"""What has come in whole: a control or a command with its segments.
+"""A complete control or command with its segments.
 
-Knows: names of the tables. Must not know: who handles it.
+Knows: names of the tables. Must not know: its handler.
 """
 
 from __future__ import annotations
@@ -44,5 +44,5 @@ class Order:
         return next(found, {})
 
     def place(self, key: str) -> int | None:
-        """Where a field stands among the arguments."""
+        """The position of a field among the arguments."""
         return next((n for n, f in enumerate(self.row.fields) if f.key == key or f.name == key), None)

@@ -1,6 +1,6 @@
-"""What becomes of transfers to a client: accepted, rejected, released, acquired.
+"""Outcomes of transfers to a client: accept, reject, release, acquire.
 
-Knows: the states of a transfer. Must not know: subscriptions, credit: no outcome changes it.
+Knows: the states of a transfer. Must not know: subscriptions, credit (no outcome changes it).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from amqpspec.wire.amqp_0_10.values import Packed
 
 @executes("message.accept")
 def accept(session: Session, order: Order) -> None:
-    """Transfers are taken over, within a transaction once that commits."""
+    """Accept transfers; in a transaction, when it commits."""
     taker = taker_of(session)
     named = taker.named(order["transfers"])
     if any(not held.acquired for held in named) and not session.faulty("accept-acquires"):
@@ -46,7 +46,7 @@ def accept(session: Session, order: Order) -> None:
 
 @executes("message.reject")
 def reject(session: Session, order: Order) -> None:
-    """Transfers are refused: they leave their queue for its alternate exchange; what is not acquired stays."""
+    """Reject transfers: acquired ones go to the alternate exchange of their queue, others stay."""
     taker = taker_of(session)
     for held in taker.named(order["transfers"]):
         if session.faulty("reject-acquires"):
@@ -68,7 +68,7 @@ def reject(session: Session, order: Order) -> None:
 
 @executes("message.release")
 def release(session: Session, order: Order) -> None:
-    """Transfers are given back; acquired messages return to their places."""
+    """Release transfers: acquired messages return to their positions."""
     taker = taker_of(session)
     flag = bool(order["set_redelivered"])
     if session.faulty("release-always-sets-redelivered"):
@@ -85,7 +85,7 @@ def release(session: Session, order: Order) -> None:
 
 
 def _return(session: Session, held: Held, flag: bool) -> None:
-    """A message returns to its place; who had it is the first to get it (delivery-properties.redelivered)."""
+    """A message returns to its position; its previous recipient gets it first (delivery-properties.redelivered)."""
     queue, taker = held.queue, taker_of(session)
     if session.faulty("released-messages-go-to-the-end"):
         held.entry.position |= 1 << 40
@@ -99,7 +99,7 @@ def _return(session: Session, held: Held, flag: bool) -> None:
 
 @executes("message.acquire")
 def acquire(session: Session, order: Order) -> Packed | None:
-    """Take messages that were shown; the result names those that were still there."""
+    """Acquire messages that were shown; the result names those that were still available."""
     taker = taker_of(session)
     named = taker.named(order["transfers"])
     found = [held for held in named if held.acquire()]

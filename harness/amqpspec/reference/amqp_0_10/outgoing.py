@@ -1,6 +1,6 @@
-"""Commands out: numbered, kept while they may have to be sent again, and sent again on another channel.
+"""Outgoing commands: numbers them, keeps them while they may be needed again, and resends them on another channel.
 
-Knows: ids, command-points, which commands the other side has. Must not know: sockets, what any command does.
+Knows: ids, command-points, which commands the other side has. Must not know: sockets, the effects of commands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_0_10.serial import SerialSet, add
 
 _STATE = ("session.expected", "session.confirmed", "session.completed")
-"""What the other side says of its state before anything is sent again (3.6.2)."""
+"""The state that the other side reports before anything is sent again (3.6.2)."""
 
 
 class Carrier(Protocol):
@@ -21,11 +21,11 @@ class Carrier(Protocol):
 
     @property
     def congested(self) -> bool:
-        """Whether nothing new is to be begun."""
+        """Whether nothing new may be started."""
         ...
 
     def send(self, channel: int, name: str, /, **args: Any) -> None:
-        """Send a control or a command; ``sync``, ``header`` and ``body`` are not arguments but what they say."""
+        """Send a control or a command; ``sync``, ``header`` and ``body`` are not arguments."""
 
 
 @dataclass(slots=True, eq=False)
@@ -36,14 +36,14 @@ class Outgoing:
     control: Callable[..., None]
     next: int = 0
     pointed_at: int | None = None
-    """The id that the other side takes the next command on this channel for; None before command-point."""
+    """The id that the other side expects next on this channel; None before command-point."""
     kept: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
-    """Commands that have to be sent again where the channel is lost, by id."""
+    """Commands to send again if the channel is lost, by id."""
     awaited: set[str] = field(default_factory=set)
-    """What the other side has to say of its state before commands go out again."""
+    """The state that the other side has to report before commands are sent again."""
 
     def send(self, carrier: Carrier | None, channel: int, name: str, keep: bool, args: dict[str, Any]) -> int:
-        """One more command; returns its id. It waits where others have to be sent again first."""
+        """Add a command; returns its id. It waits if others have to be sent again first."""
         number, self.next = self.next, add(self.next, 1)
         if keep:
             self.kept[number] = name, args
@@ -52,19 +52,19 @@ class Outgoing:
         return number
 
     def attached(self) -> None:
-        """A channel is there: ask what the other side has, where it may lack something."""
+        """A channel is available: ask which commands the other side has, if it may lack some."""
         self.pointed_at = None
         self.awaited = set(_STATE) if self.kept and not self.faulty("nothing-sent-again") else set()
         if self.awaited:
             self.control("session.flush", expected=True, confirmed=True, completed=True)
 
     def has(self, ids: SerialSet) -> None:
-        """The other side has these permanently."""
+        """The other side has completed these; they are never sent again."""
         for number in [number for number in self.kept if number in ids]:
             del self.kept[number]
 
     def reported(self, name: str, carrier: Carrier | None, channel: int) -> None:
-        """The other side has said a part of its state; once it has said all, what it lacks is sent again."""
+        """The other side has reported a part of its state; after all parts, its missing commands are sent again."""
         if name not in self.awaited:
             return
         self.awaited.discard(name)
@@ -80,7 +80,7 @@ class Outgoing:
 
 
 def ids_of(ranges: Iterable[tuple[int, int]] | None) -> SerialSet:
-    """The ids of ranges as they came; none if they have no order, which only a fault lets pass."""
+    """The ids of ranges; empty for unordered ranges, which only a fault tolerates."""
     try:
         return SerialSet.of(ranges or ())
     except ValueError:

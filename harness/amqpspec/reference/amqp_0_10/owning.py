@@ -1,6 +1,6 @@
-"""Exclusive queues: whose they are, who is kept out, what happens when their session ends.
+"""Exclusive queues: their owners, refused access, the end of their session.
 
-Knows: owners. Must not know: which command is about the queue.
+Knows: owners. Must not know: which command uses the queue.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from amqpspec.reference.model import Queue
 
 
 def own(session: Session, queue: Queue) -> None:
-    """The session has declared an exclusive queue: it is its own until it ends."""
+    """The session has declared an exclusive queue and owns it until it ends."""
     queue.owner = session
     session.at_end.append(partial(_give_up, session, queue))
 
 
 def check_owner(session: Session, queue: Queue) -> None:
-    """An exclusive queue serves its own session only."""
+    """Refuse the exclusive queue of another session."""
     if queue.owner not in (None, session):
         session.refuse("queue/declare/exclusive/in-use", f"{queue.name!r} is another session's", "queue")
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Phase(Enum):
-    """Where a connection stands; from START to OPENING, the value is the one control that may come."""
+    """The phase of a connection; from START to OPENING, the value is the only legal control."""
 
     HEADER = "protocol header"
     START = "connection.start-ok"

@@ -1,7 +1,7 @@
-"""Transfers from clients: routed, put off until a transaction commits, or refused one by one.
+"""Transfers from clients: routed, deferred until a transaction commits, or refused individually.
 
-Knows: what the broker writes into a message, where one goes that no queue takes. Must not know: how fragments become a
-message, subscriptions.
+Knows: the properties that the broker sets, the destination of unroutable messages. Must not know: how fragments
+become a message, subscriptions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PLAIN = {"priority": 4, "delivery_mode": 1}
 
 @executes("message.transfer")
 def transfer(session: Session, order: Order) -> None:
-    """Take a message in, or a fragment of one."""
+    """Receive a message, or a fragment of one."""
     name = order["destination"] or ""
     if order["destination"] == "" and session.faulty("blank-destination-refused"):
         session.core.refuse("message/transfer/destination/nonexistent-exchange", "no destination")
@@ -72,7 +72,7 @@ def _accept(session: Session, order: Order) -> None:
 
 
 def _publish(session: Session, order: Order, whole: fragments.Whole, arrived_s: float) -> None:
-    """Route a message; it is accepted, or refused alone."""
+    """Route a message; it is accepted, or refused individually."""
     exchange = session.vhost.exchanges.get(order["destination"] or "")
     if exchange is None:
         return
@@ -114,9 +114,9 @@ def _route(session: Session, order: Order, exchange: Exchange, message: Message,
 
 
 def _unroutable(session: Session, order: Order, exchange: Exchange, message: Message, rule: str) -> None:
-    """No queue takes a message: it is rejected where acceptance is explicit, else its alternate exchange may take it.
+    """An unroutable message is rejected in explicit mode; otherwise it goes to the alternate exchange.
 
-    There is one try only: what the alternate exchange cannot route is dropped, without its own alternate exchange.
+    If the alternate exchange cannot route it either, it is dropped.
     """
     delivery = order.struct(DELIVERY)
     discard = delivery.get("discard_unroutable") and not session.faulty("alternate-gets-all")
@@ -138,14 +138,14 @@ def _unroutable(session: Session, order: Order, exchange: Exchange, message: Mes
 
 
 def _reject(session: Session, order: Order, refused: RefusedError) -> None:
-    """Refuse a transfer alone."""
+    """Refuse a single transfer."""
     assert refused.refusal is not None
     code = _REJECT_CODES[str(refused.refusal.code)]
     ids = ((order.id, order.id),)
     session.command("message.reject", transfers=ids, code=code, text=refused.text[:255])
 
 
-# --- what the broker writes into a message
+# --- properties set by the broker
 
 
 def _message(session: Session, order: Order, whole: fragments.Whole, arrived_s: int) -> Message:
@@ -165,7 +165,7 @@ def _message(session: Session, order: Order, whole: fragments.Whole, arrived_s: 
 
 
 def _stamped(session: Session, header: Iterable[Any], exchange: str, arrived_s: int) -> list[Any]:
-    """The structs as they came, with the exchange, the time of arrival and the end of the message's life."""
+    """The received structs, with the exchange, the time of arrival and the expiration added."""
     entries = [_changed(session, entry) for entry in header if getattr(entry, "name", "") != FRAGMENT]
     if not any(isinstance(entry, Packed) and entry.name == DELIVERY for entry in entries):
         entries.insert(0, Packed(DELIVERY, _PLAIN))
@@ -189,7 +189,7 @@ def _with_marks(session: Session, fields: dict[str, Any], exchange: str, arrived
 
 
 def _changed(session: Session, entry: Any) -> Any:
-    """A fault: properties that are none of the broker's business."""
+    """A fault: changes properties that the broker must not change."""
     if not isinstance(entry, Packed) or entry.name != MESSAGE:
         return entry
     fields = dict(entry.fields)
@@ -204,7 +204,7 @@ _SEEN: WeakKeyDictionary[Core, set[Any]] = WeakKeyDictionary()
 
 
 def _is_duplicate(session: Session, message_id: Any) -> bool:
-    """A fault: whether a message of that id was there before; it is dropped silently."""
+    """A fault: whether a message with this id arrived before; it is dropped silently."""
     seen = _SEEN.setdefault(session.core, set())
     known = message_id is not None and message_id in seen
     seen.add(message_id)
@@ -215,7 +215,7 @@ def _is_duplicate(session: Session, message_id: Any) -> bool:
 
 
 def _expire(session: Session, message: Message) -> None:
-    """The life of a message is over: where it waits, it goes."""
+    """The ttl of a message has elapsed: remove it from its queue."""
     for queue in tuple(session.vhost.queues.values()):
         for entry in [entry for entry in queue.ready() if entry.message is message]:
             queue.take(entry, keep=False)

@@ -1,6 +1,6 @@
 """The queue class.
 
-Knows: what the ledger asks of names and flags. Must not know: how a refusal is said.
+Knows: the rules for names and flags. Must not know: how a refusal is sent.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def delete(session: Session, order: Order) -> None:
 
 @executes("queue.purge")
 def purge(session: Session, order: Order) -> None:
-    """Drop the messages that wait in a queue."""
+    """Drop the waiting messages of a queue."""
     queue = _named(session, order, "queue/purge/queue/queue-exists/refused", "queue/purge/queue/empty-name")
     if queue is None or session.faulty("purge-does-nothing"):
         return
@@ -123,7 +123,7 @@ def purge(session: Session, order: Order) -> None:
 
 
 def _named(session: Session, order: Order, missing: str, nameless: str) -> Queue | None:
-    """The queue that a command names; without a name, one that is not there, or another's, a rule is broken."""
+    """The queue that a command names; a missing name, a missing queue, or another session's queue violates a rule."""
     queue = session.vhost.queues.get(order["queue"])
     if not order["queue"]:
         session.refuse(nameless, "no name of a queue", "queue")
@@ -136,7 +136,7 @@ def _named(session: Session, order: Order, missing: str, nameless: str) -> Queue
 
 @executes("queue.query")
 def query(session: Session, order: Order) -> Packed:
-    """Tell what a queue is and holds."""
+    """Describe a queue and its contents."""
     queue = session.vhost.queues.get(order["queue"])
     if queue is None:
         result = {"queue": order["queue"]} if session.faulty("query-tells-of-unknown-queues") else {}

@@ -1,6 +1,6 @@
-"""The broker's end of one session: its name, its attachment, ids in both directions, what it holds.
+"""The broker's end of one session: its name, its attachment, ids in both directions, its messages.
 
-Knows: numbering, completion, what ends with a session. Must not know: frames, what any command does.
+Knows: numbering, completion, the end of a session. Must not know: frames, the effects of commands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from amqpspec.wire.values import Raw
 
 MAX_TIMEOUT_S = 600
 _TELL_AFTER = 64
-"""This many completions are sent without a request."""
+"""The number of completions that are reported without a request."""
 _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
 NORMAL = _DETACH_CODES["normal"]
 
@@ -34,11 +34,11 @@ class Carrier(outgoing.Carrier, Protocol):
     """The connection to which a session is attached."""
 
     def refuse_session(self, session: Session, rule: str, text: str) -> None:
-        """End a session for what no command of its own caused."""
+        """End a session for a reason that none of its commands caused."""
 
 
 class Taker(Protocol):
-    """What a class of contents keeps for a session."""
+    """The state of a class of contents for a session."""
 
     def queues(self) -> list[Queue]:
         """The queues of its subscriptions."""
@@ -57,31 +57,31 @@ class Session:
         self.timeout_s = 0
         self.released = False
         self.next_in: int | None = None
-        """The id of the next command in; None before command-point."""
+        """The id of the next received command; None before command-point."""
         self.pointed = False
         """Whether a command-point has arrived on this channel."""
         self.has_state = False
-        """Whether any command, or a gap in their place, has ever come."""
+        """Whether any command, or a gap, has ever arrived."""
         self.partial: Building | None = None
-        """The result of a command before its channel was lost."""
+        """The results of commands before the channel was lost."""
         self.completed, self.reported = SerialSet(), SerialSet()
-        """Commands in: those completed and not yet known to be, and those of them that were sent."""
+        """Received commands that are completed and not yet known to be, and those already reported."""
         self.stalled = False
-        """Whether a fault keeps it from carrying out anything more."""
+        """Whether a fault keeps it from carrying out further commands."""
         self.outgoing = Outgoing(core.faulty, self.control)
         self.deferred: dict[int, Order] = {}
-        """Orders that were handled and are not complete yet."""
+        """Handled commands that are not complete yet."""
         self.order: Order | None = None
         """The current command, which an exception names as its cause."""
         self.blamed = ""
         self.at_end: list[Callable[[], object]] = []
-        """What each class has to give back when the session ends."""
+        """The clean-up of each class when the session ends."""
         self.on_completed: list[Callable[[SerialSet], object]] = []
-        """Who wants to hear which of the broker's commands are completed."""
+        """Callbacks for the completion of the broker's commands."""
         self.taker: Taker | None = None
-        """What it holds of messages, once it does."""
+        """The state of messages, once there is one."""
         self.feeds: list[Taker] = []
-        """What the other classes keep for it that can be consumed from."""
+        """The consumers of the other classes."""
         self._timer: asyncio.TimerHandle | None = None
 
     def queues(self) -> list[Queue]:
@@ -91,13 +91,13 @@ class Session:
 
     @property
     def next_out(self) -> int:
-        """The id of the next command out."""
+        """The id of the next sent command."""
         return self.outgoing.next
 
     # --- refusing
 
     def refuse(self, rule: str, text: str, field: str = "") -> None:
-        """Raise for a broken rule; return if a fault tolerates it. ``field`` is the argument that is to blame."""
+        """Raise for a violated rule; return if a fault tolerates it. ``field`` is the wrong argument."""
         self.blamed = field
         self.core.refuse(rule, text)
 
@@ -118,14 +118,14 @@ class Session:
         body: bytes | None = None,
         **args: Any,
     ) -> int:
-        """Send a command, after a command-point if none was sent on this channel yet; returns its id."""
+        """Send a command, after a command-point if this channel has had none; returns its id."""
         args |= {"sync": sync, "header": None if header is None else tuple(header), "body": body}
         return self.outgoing.send(self.carrier, self.channel, name, bool(self.timeout_s), args)
 
-    # --- commands in
+    # --- received commands
 
     def number(self) -> int:
-        """The id of one more command in."""
+        """The id of the next received command; counts it."""
         assert self.next_in is not None
         number = self.next_in
         self.next_in = number if self.faulty("commands-not-counted") else add(number, 1)
@@ -138,7 +138,7 @@ class Session:
         return self.stalled or (known and not self.faulty("replays-executed"))
 
     def complete(self, order: Order) -> None:
-        """A command is complete: note it, and tell it where that was requested."""
+        """A command is complete: record it, and report it if requested."""
         self.deferred.pop(order.id, None)
         self.note(SerialSet.single(order.id))
         if self.faulty("expected-unasked"):
@@ -152,21 +152,21 @@ class Session:
             self.tell_completed()
 
     def note(self, ids: SerialSet) -> None:
-        """Commands are complete; what is half of all numbers away from them is long known to be."""
+        """Record completed commands; those half of all numbers away have long been known."""
         self.completed = latest(self.completed, ids.ranges)
 
     def tell_completed(self) -> None:
-        """Say which commands are completed, except for those that are known to be."""
+        """Report completed commands, except those that are known to be."""
         self.reported = self.completed
         ranges = self.completed.ranges
         if self.faulty("ranges-that-touch"):
             ranges = tuple((number, number) for number in self.completed)
         self.control("session.completed", commands=ranges)
 
-    # --- the end of it
+    # --- the end
 
     def fail(self, code: int, text: str) -> None:
-        """An exception: tell it with its cause, then detach; nothing of the session remains."""
+        """Report an exception with its cause, then detach; the session has no state any more."""
         if self.faulty("exceptions-on-channel-zero"):
             self.channel = 0
         self.command("execution.exception", **self._exception(code, text))
@@ -195,12 +195,12 @@ class Session:
         self.release()
 
     def detach(self, partial: Building | None = None) -> None:
-        """Leave the channel, with what has arrived of a command that is under way."""
+        """Leave the channel, with an incomplete command."""
         self.carrier, self.pointed = None, False
         self.partial = partial
 
     def linger(self) -> None:
-        """Survive without a channel for as long as the timeout allows; without one, end."""
+        """Keep the state without a channel for the timeout; without a timeout, end."""
         keeps = self.timeout_s or self.faulty("sessions-outlive-timeout-zero")
         if keeps and not self.faulty("state-lost-on-detaching"):
             self.wait(keeps)
@@ -208,18 +208,18 @@ class Session:
             self.release()
 
     def attach(self, carrier: Carrier, channel: int) -> None:
-        """Come to a channel."""
+        """Attach to a channel."""
         self.wait(None)
         self.carrier, self.channel, self.pointed = carrier, channel, False
 
     def resume(self) -> None:
-        """Continue after attached: with commands that the client lacks, then with whatever waited."""
+        """Continue after attached: send commands that the client lacks, then waiting ones."""
         self.outgoing.attached()
         for queue in self.queues():
             queue.dispatch()
 
     def wait(self, delay_s: float | None) -> None:
-        """Survive without a channel for this long; None: no longer."""
+        """Keep the state without a channel for this time; None: no longer."""
         if self._timer is not None and not self.faulty("timeouts-run-on"):
             self._timer.cancel()
         self._timer = None
@@ -231,7 +231,7 @@ class Session:
         self.core.flush()
 
     def release(self) -> None:
-        """Give back everything that the session holds."""
+        """Release everything that the session holds."""
         if self.released:
             return
         self.released = True
@@ -252,7 +252,7 @@ class Sessions:
         return "" if self._shared else user.name, name
 
     def find(self, user: User, name: bytes) -> Session | None:
-        """The session of that name; names of one user are not those of another."""
+        """The session with that name; each user has separate names."""
         return self._known.get(self._key(user, name))
 
     def add(self, session: Session) -> None:

@@ -1,6 +1,6 @@
-"""Staging: files that clients send in before they publish them, files on their way to a client.
+"""Staging: files that clients send before they publish them, and files to be delivered.
 
-Knows: what is staged how far, in both directions. Must not know: routing, acknowledgements.
+Knows: the progress of staging in both directions. Must not know: routing, acknowledgements.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_STAGED = 64
 
 @dataclass(slots=True, eq=False)
 class Staged:
-    """A file that a client is sending in; ``waiting`` are publishes that came before the last of it."""
+    """A file that a client is sending; ``waiting`` are publishes that arrived before its end."""
 
     size_octets: int
     header: bytes = b""
@@ -33,7 +33,7 @@ class Staged:
 
     @property
     def whole(self) -> bool:
-        """Whether all of it is there."""
+        """Whether it is complete."""
         return self.come and len(self.body) >= self.size_octets
 
 
@@ -41,12 +41,12 @@ _AREAS: WeakKeyDictionary[Core, dict[tuple[str, str], Staged]] = WeakKeyDictiona
 
 
 def area_of(session: Session) -> dict[tuple[str, str], Staged]:
-    """What is staged at a broker, by user and identifier: it outlives sessions."""
+    """The staged files of a broker, by user and identifier; they outlive sessions."""
     return _AREAS.setdefault(session.core, {})
 
 
 def begin(session: Session, identifier: str, size_octets: int) -> Staged:
-    """A file is announced; one that was staged in part continues."""
+    """A file is announced; a partially staged one continues."""
     area, key = area_of(session), (session.user.name, identifier)
     known = area.pop(key, None)
     if known is None or known.size_octets != size_octets or session.faulty("staged-parts-forgotten"):
@@ -59,7 +59,7 @@ def begin(session: Session, identifier: str, size_octets: int) -> Staged:
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
-    """A file that was announced to a client and not sent yet."""
+    """A file that was announced to a client and is not sent yet."""
 
     tag: int
     consumer: Consumer
@@ -72,7 +72,9 @@ class Outgoing:
 
 @dataclass(slots=True, eq=False)
 class Stages:
-    """What one session has announced and not sent, in either direction and in order: open-ok and stage name nothing."""
+    """The files that a session has announced and not sent, in order and by direction, because open-ok and stage name
+    no file.
+    """
 
     incoming: deque[Staged] = field(default_factory=deque)
     outgoing: deque[Outgoing] = field(default_factory=deque)

@@ -1,6 +1,6 @@
 """The stream class: packets without acknowledgements.
 
-Knows: that a window counts packets which the client has not reported as completed. Must not know: how queues pick a
+Knows: a window counts packets that the client has not reported as completed. Must not know: how queues pick a
 consumer.
 """
 
@@ -26,7 +26,7 @@ class Streams(Feed):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "stream")
         self.sent: dict[int, Delivery] = {}
-        """Packets on their way, by the ids of their commands."""
+        """Packets in transit, by the ids of their commands."""
         self.hand_over = self._send
         session.on_completed.append(self.completed)
 
@@ -45,7 +45,7 @@ class Streams(Feed):
         self.sent[number] = self.deliveries.outstanding[tag]
 
     def completed(self, ids: SerialSet) -> None:
-        """Packets have come in on the client's side: windows open again."""
+        """The client has completed packets: windows open again."""
         for number in [number for number in self.sent if number in ids]:
             delivery = self.sent.pop(number)
             self.deliveries.release(delivery)
@@ -53,13 +53,13 @@ class Streams(Feed):
 
 
 def streams_of(session: Session) -> Streams:
-    """What a session has to do with streams; made on first use."""
+    """The state of streams for a session; created on first use."""
     return next((feed for feed in session.feeds if isinstance(feed, Streams)), None) or Streams(session)
 
 
 @executes("stream.qos")
 def qos(session: Session, order: Order) -> None:
-    """Set a window; a rate is not kept to, as the rule ignore-prefetch allows."""
+    """Set a window; the rate is ignored, as the rule ignore-prefetch allows."""
     contents.qos(session, streams_of(session), order)
 
 

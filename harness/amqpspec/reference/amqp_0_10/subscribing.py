@@ -1,4 +1,4 @@
-"""Subscriptions: who is sent messages of which queue, and how many.
+"""Subscriptions: which session receives messages of which queue, and how many.
 
 Knows: subscribe, cancel, flow modes, credit. Must not know: what a transfer looks like.
 """
@@ -101,7 +101,7 @@ def _subscription(session: Session, order: Order, rule: str) -> Subscription | N
 
 @executes("message.set-flow-mode")
 def set_flow_mode(session: Session, order: Order) -> None:
-    """Choose between balance and window, while there is no credit."""
+    """Choose between balance and window, if there is no credit."""
     subscription = _subscription(session, order, "execution/error-code/not-found")
     if subscription is None or order["flow_mode"] == subscription.credit.mode:
         return
@@ -124,7 +124,7 @@ def flow(session: Session, order: Order) -> None:
 
 @executes("message.flush")
 def flush(session: Session, order: Order) -> None:
-    """Send what there is as far as credit goes, however full the socket is; nothing of the credit is left."""
+    """Send available messages as far as credit allows, even if the socket is full; then set the credit to zero."""
     subscription = _subscription(session, order, "execution/error-code/not-found")
     if subscription is None:
         return

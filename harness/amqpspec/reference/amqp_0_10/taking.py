@@ -1,7 +1,7 @@
-"""What the message class keeps for a session: its subscriptions, the transfers that it has not answered.
+"""The state of the message class for a session: its subscriptions, its outstanding transfers.
 
-Knows: who may be sent a message now, what a transfer looks like, what returns when the session ends. Must not know:
-which command brought it about.
+Knows: which subscription may receive a message now, the form of a transfer, what returns when the session ends. Must
+not know: the command that caused a change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PRE_ACQUIRED, NOT_ACQUIRED = 0, 1
 
 @dataclass(slots=True, eq=False)
 class Subscription:
-    """One subscription of a session; ``seen`` are the places of what it was shown in mode not-acquired."""
+    """One subscription of a session; ``seen`` are the positions of messages that were shown in mode not-acquired."""
 
     destination: str
     consumer: Consumer
@@ -43,31 +43,33 @@ class Subscription:
 
 
 class Taker:
-    """What the queues of the model see of a session."""
+    """The session as the taker of the model's queues."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.key, self.faulty = session, session.key, session.faulty
         self.owner: object = session
         self.subscriptions: dict[str, Subscription] = {}
         self.held: dict[int, Held] = {}
-        """Transfers by id that are neither accepted nor given back."""
+        """Transfers by id that are neither accepted nor released."""
         self.in_windows: dict[int, tuple[Subscription, int]] = {}
         """Transfers by id that are not completed, and their octets."""
         self.flushing = False
         self.work: Work | None = None
-        """The transaction to which transfers and accepts belong; None: to none."""
+        """The transaction of transfers and accepts; None: none."""
         session.at_end.append(self.release)
         session.on_completed.append(self.completed)
 
-    # --- what queues ask
+    # --- questions of queues
 
     @property
     def flowing(self) -> bool:
-        """Whether transfers can go out just now."""
+        """Whether transfers can be sent now."""
         return self.session.carrier is not None
 
     def has_room(self, consumer: Consumer, message: Message) -> bool:
-        """Whether credit and the socket allow one more message; who does not acquire never takes one."""
+        """Whether credit and the socket allow one more message; a subscription that does not acquire never takes
+        one.
+        """
         subscription = self.subscriptions.get(consumer.tag)
         if subscription is None or not self._open():
             return False
@@ -81,14 +83,14 @@ class Taker:
         return not carrier.congested or self.flushing or self.faulty("busy-channel-starves-others")
 
     def _size(self, message: Message) -> int:
-        """The payloads of header and body, which is what credit in octets counts."""
+        """The size of header and body, which credit in octets counts."""
         header = (
             0 if self.faulty("headers-cost-no-credit") else len(encode_header(decode_header(message.header)))
         )
         return header + len(message.body)
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
-        """Send a message that was taken out of its queue."""
+        """Send a message that was removed from its queue."""
         subscription = self.subscriptions[consumer.tag]
         number = self._send(subscription, entry, redelivered)
         if self.faulty("transferred-is-accepted"):
@@ -97,7 +99,7 @@ class Taker:
             self.held[number] = Held(number, self.held, consumer.queue, entry, redelivered)
 
     def browse(self, subscription: Subscription) -> None:
-        """Show the messages of a queue to who does not acquire, each once."""
+        """Show each message of a queue once to a subscription that does not acquire."""
         queue = subscription.consumer.queue
         for entry in tuple(queue.ready()):
             if entry.position in subscription.seen or subscription.acquire_mode == PRE_ACQUIRED:
@@ -140,7 +142,7 @@ class Taker:
         return [subscription.consumer.queue for subscription in self.subscriptions.values()]
 
     def cancelled(self, consumer: Consumer) -> None:
-        """A subscription's queue is gone: so is the session, as soon as the current command is done."""
+        """A subscription's queue was deleted: the session ends after the current command."""
         self.subscriptions.pop(consumer.tag, None)
         asyncio.get_running_loop().call_soon(self._queue_gone, consumer.queue.name)
 
@@ -151,7 +153,7 @@ class Taker:
             carrier.refuse_session(self.session, "message/subscribe/queue-deletion", text)
             self.session.core.flush()
 
-    # --- what the client says
+    # --- reports of the client
 
     def completed(self, ids: SerialSet) -> None:
         """Transfers are complete on the client's side: their windows open again."""
@@ -165,7 +167,7 @@ class Taker:
             subscription.consumer.queue.dispatch()
 
     def named(self, ranges: Iterable[tuple[int, int]]) -> list[Held]:
-        """The held transfers that ranges of ids name; ids that mean nothing any more are passed over."""
+        """The outstanding transfers in ranges of ids; other ids are ignored."""
         spans = [(lower, (upper - lower) % MODULUS) for lower, upper in ranges]
         return [
             held
@@ -176,13 +178,13 @@ class Taker:
     # --- the end
 
     def leave(self, subscription: Subscription) -> None:
-        """A subscription ends; what it was sent stays."""
+        """End a subscription; its transfers stay."""
         self.subscriptions.pop(subscription.destination, None)
         subscription.consumer.queue.watchers.pop(id(subscription), None)
         self.session.vhost.remove_consumer(subscription.consumer)
 
     def release(self) -> None:
-        """Give back everything: first leave the queues, then return what was not accepted."""
+        """Release everything: first leave the queues, then return messages that were not accepted."""
         for subscription in tuple(self.subscriptions.values()):
             if not self.faulty("subscriptions-outlive-sessions"):
                 self.leave(subscription)
@@ -199,7 +201,7 @@ class Taker:
 
 
 def taker_of(session: Session) -> Taker:
-    """What the session holds of messages; made on first use."""
+    """The state of messages for the session; created on first use."""
     if session.taker is None:
         session.taker = Taker(session)
     assert isinstance(session.taker, Taker)
@@ -207,7 +209,7 @@ def taker_of(session: Session) -> Taker:
 
 
 def _header(message: Message, redelivered: bool, taker: Taker) -> list[Any]:
-    """The header segment as it was kept, with the flag that says whether someone has had it before."""
+    """The stored header segment, with the redelivered flag."""
     entries: list[Any] = []
     for entry in decode_header(message.header):
         if isinstance(entry, Packed) and entry.name == DELIVERY:

@@ -19,14 +19,14 @@ def is_local(taker: Taker) -> bool:
 
 
 def check_accept_mode(session: Session, accept_mode: int) -> None:
-    """With transactions, every subscription is in explicit mode."""
+    """With transactions, every subscription must be in explicit mode."""
     if accept_mode != EXPLICIT and is_local(taker_of(session)):
         session.refuse("tx/select/explicit-accepts/subscribe", "the session has transactions", "accept_mode")
 
 
 @executes("tx.select")
 def select(session: Session, order: Order) -> None:
-    """Transactions from here on."""
+    """Enable transactions."""
     taker = taker_of(session)
     if is_local(taker):
         session.refuse("tx/select/exactly-once", "the session has transactions already")
@@ -42,7 +42,7 @@ def select(session: Session, order: Order) -> None:
 
 @executes("tx.commit")
 def commit(session: Session, order: Order) -> None:
-    """Everything takes effect, and the next transaction begins."""
+    """Commit: everything takes effect, and the next transaction begins."""
     taker = taker_of(session)
     if not is_local(taker) or taker.work is None:
         session.refuse("tx/commit/select-required", "no transactions were selected")
@@ -62,7 +62,7 @@ def commit(session: Session, order: Order) -> None:
 
 @executes("tx.rollback")
 def rollback(session: Session, order: Order) -> None:
-    """Everything is forgotten, and the next transaction begins; what was acquired stays with the client."""
+    """Roll back: everything is discarded, and the next transaction begins; acquired messages stay with the client."""
     taker = taker_of(session)
     if not is_local(taker) or taker.work is None:
         session.refuse("tx/rollback/select-required", "no transactions were selected")

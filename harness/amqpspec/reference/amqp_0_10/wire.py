@@ -1,7 +1,7 @@
 """Octets as the broker reads them: frames of a stream, and errors in their headers.
 
 Knows: the frame header. Must not know: what frames carry. Frames are cut here and not by the codec's reader, so that
-each side of a conversation has its own opinion of where a frame ends.
+the two sides of a conversation are implemented independently.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Incoming:
 
 
 class Splitter:
-    """Cuts a stream into frames; what is refused is refused through ``refuse``."""
+    """Cuts a stream into frames; refuses through ``refuse``."""
 
     def __init__(self, refuse: Refuse, faulty: Faulty) -> None:
         self._refuse, self.faulty = refuse, faulty
@@ -46,16 +46,16 @@ class Splitter:
 
     @property
     def inside(self) -> bool:
-        """Whether a frame has begun and not ended."""
+        """Whether a frame is incomplete."""
         return bool(self._octets)
 
     def feed(self, data: bytes) -> None:
-        """Take octets in."""
+        """Add octets."""
         if not self._lost:
             self._octets += data
 
     def next(self) -> Incoming | None:
-        """The next frame that is whole and may be handled."""
+        """The next complete frame that may be handled."""
         while len(self._octets) >= HEADER_OCTETS:
             flags, kind, size, reserved_1, track, channel, reserved_2 = _HEADER.unpack_from(self._octets)
             self._check_size(size)
@@ -69,7 +69,7 @@ class Splitter:
         return None
 
     def _check_size(self, size: int) -> None:
-        """After a size that cannot be there is no next frame to be found."""
+        """After an impossible size, no further frame can be found."""
         self._lost = True
         held, self._octets = self._octets, bytearray()
         if size < HEADER_OCTETS:

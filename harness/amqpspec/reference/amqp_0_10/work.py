@@ -1,4 +1,4 @@
-"""Units of work: what a transaction puts off until it is committed, and transfers that wait for their outcome.
+"""Units of work: actions that a transaction defers until commit, and transfers that wait for their outcome.
 
 Knows: what commit and rollback do to messages. Must not know: commands, sessions' states, branches.
 """
@@ -13,9 +13,9 @@ from amqpspec.reference.model import Entry, Queue
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """One transfer in explicit mode that has no outcome yet.
+    """One transfer in explicit mode without an outcome.
 
-    ``book`` is where its session keeps it by ``number``; ``redelivered`` is what the queue said before it.
+    ``book`` is the session's table of transfers by ``number``; ``redelivered`` is the previous flag of the queue.
     """
 
     number: int
@@ -34,13 +34,13 @@ class Held:
         return True
 
     def give_back(self, *, redelivered: bool) -> None:
-        """Put the message back in its place; whether it counts as delivered before, too."""
+        """Return the message to its position; optionally marked as delivered before."""
         if self.acquired:
             self.entry.deliveries = int(redelivered or self.redelivered)
             self.queue.requeue([self.entry])
 
     def settle(self) -> None:
-        """The message is the client's."""
+        """The client owns the message."""
         self.queue.settle(self.entry)
 
 
@@ -54,11 +54,11 @@ class Work:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has nothing to commit."""
+        """Whether it is empty."""
         return not (self.publishes or self.accepted)
 
     def commit(self) -> None:
-        """Put everything into effect, in its order; the next unit begins."""
+        """Carry everything out, in order; the next unit begins."""
         publishes, accepted = self._taken()
         for held in accepted:
             held.settle()
@@ -66,13 +66,13 @@ class Work:
             publish()
 
     def hold_again(self) -> None:
-        """Forget everything: who had accepted messages still holds them."""
+        """Discard everything: sessions keep the messages that they had accepted."""
         _, accepted = self._taken()
         for held in accepted:
             held.book[held.number] = held
 
     def give_back(self) -> None:
-        """Forget everything: what was accepted goes back to its queue."""
+        """Discard everything: accepted messages return to their queues."""
         _, accepted = self._taken()
         for held in accepted:
             held.give_back(redelivered=True)

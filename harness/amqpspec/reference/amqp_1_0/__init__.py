@@ -1,5 +1,5 @@
-"""The reference broker of AMQP 1.0: connections, sessions, links, and the way of messages over them.
+"""The reference broker of AMQP 1.0: connections, sessions, links, and messages over them.
 
-Knows: nothing itself; ``inbox.connect`` is the door, once for each socket.
-Must not know: threads and ports (``amqpspec.reference.server`` does).
+Knows: nothing itself; ``inbox.connect`` is the entry point, called for each socket. Must not know: threads and ports
+(``amqpspec.reference.server`` does).
 """

@@ -1,7 +1,6 @@
-"""Addresses: which node an address means, and what of a source or target is made.
+"""Addresses: the node of an address, and the actual source or target.
 
-Knows: nodes are queues, made when an address first names them; some addresses name nothing.
-Must not know: links.
+Knows: nodes are queues, created when an address first names them; some addresses name nothing. Must not know: links.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _KNOWN_CAPABILITIES = frozenset(("queue",))
 
 
 def node_of(session: Session, fields: dict[str, Any], terminus: Terminus) -> Queue | None:
-    """The node that a source or target means; refuses if there is none."""
+    """The node of a source or target; refuses if there is none."""
     if fields.get("dynamic"):
         if not (terminus.dynamic and terminus.queue is not None):
             terminus.queue, terminus.dynamic = session.nodes.new_node(), True
@@ -37,7 +36,7 @@ def node_of(session: Session, fields: dict[str, Any], terminus: Terminus) -> Que
 
 
 def named_node(vhost: VirtualHost, address: Any) -> Queue | None:
-    """The node of an address, made where an attach would make it; None for an address that names nothing."""
+    """The node of an address, created as for an attach; None for an address that names nothing."""
     name = _plain(address)
     if name in vhost.queues:
         return vhost.queues[name]
@@ -56,7 +55,7 @@ def _names_nothing(name: str) -> bool:
 
 
 def as_created(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
-    """A source or target as it really is: without what the broker does not have."""
+    """The actual source or target: without properties that the broker does not support."""
     made = dict(fields)
     if session.faulty("termini-told-as-asked-for"):
         return made
@@ -73,7 +72,7 @@ def as_created(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def invented_delivery(tag: bytes, terminus: Terminus) -> SentDelivery:
-    """A delivery that never was: what a fault resumes."""
+    """A delivery that never existed, which a fault resumes."""
     assert terminus.queue is not None
     return SentDelivery(tag, Entry(Message("", "", b"", b"\x00\x53\x77\x40"), 0), terminus.queue, terminus)
 

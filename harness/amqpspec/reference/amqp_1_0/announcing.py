@@ -1,6 +1,6 @@
-"""The broker's own open: who it is and what it takes.
+"""The broker's open: its identity and limits.
 
-Knows: the fields of open and what faults make of them. Must not know: phases, sockets.
+Knows: the fields of open and faults in them. Must not know: phases, sockets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The attach that answers the partner's: of an existing link, of a missing one, and of unsettled deliveries.
+"""The attach that answers the partner's: for an existing link, for a missing terminus, and with unsettled
+deliveries.
 
 Knows: the fields of attach, how much of an unsettled map fits a frame. Must not know: how a terminus is found.
 """
@@ -19,9 +20,9 @@ from amqpspec.wire.amqp_1_0.values import Map
 
 
 def answer_attach(session: Session, attach: Composed, endpoint: LinkEndpoint, *, resumed: bool) -> None:
-    """Answer an attach whose terminus is there, and begin.
+    """Answer an attach whose terminus exists, and begin.
 
-    The unsettled map is sent only for a link that was there before: a new one has an unset map (1.0 §2.6.13).
+    The unsettled map is sent only for a link that existed before: a new link has no map (1.0 §2.6.13).
     """
     fields = _fields(session, attach, endpoint)
     fields["unsettled"] = _unsettled(session, endpoint) if resumed else None
@@ -40,7 +41,7 @@ def answer_attach(session: Session, attach: Composed, endpoint: LinkEndpoint, *,
 
 
 def _fields(session: Session, attach: Composed, endpoint: LinkEndpoint) -> dict[str, Any]:
-    """What the broker's attach says, except for what is unsettled."""
+    """The fields of the broker's attach, except the unsettled map."""
     terminus, faulty = endpoint.terminus, session.faulty
     role = endpoint.is_sender if faulty("attach-answered-in-the-same-role") else not endpoint.is_sender
     fields: dict[str, Any] = {
@@ -69,7 +70,7 @@ def _mode_fields(session: Session, endpoint: LinkEndpoint) -> int:
 
 
 def _unsettled(session: Session, endpoint: LinkEndpoint) -> Map | None:
-    """The unsettled deliveries of a terminus that was there before; None if there are none."""
+    """The unsettled deliveries of an existing terminus; None if there are none."""
     if session.faulty("unsettled-map-not-told"):
         return None
     if isinstance(endpoint, SendingEndpoint):
@@ -91,9 +92,8 @@ def _state(name: str | None) -> Any:
 
 
 def _fit(session: Session, endpoint: LinkEndpoint, fields: dict[str, Any]) -> None:
-    """Leave out of the unsettled map what does not fit the partner's frames, and say so.
-
-    An attach is one frame and cannot be continued, so a map may be too large for it: ``incomplete-unsettled`` (§2.7.3).
+    """Shorten the unsettled map to the partner's frame size, and set ``incomplete-unsettled`` (§2.7.3): an attach is
+    a single frame and cannot be continued.
     """
     room = session.connection.max_frame_octets - wire.HEAD_OCTETS
     unsettled = fields["unsettled"]
@@ -154,7 +154,9 @@ def answer_crossing(session: Session, endpoint: LinkEndpoint) -> None:
 
 
 def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndpoint) -> None:
-    """Once the map is sent, what only this side holds is settled: the sender has forgotten it (1.0 §2.6.13)."""
+    """After the map is sent, deliveries that only this side has are settled: the sender has forgotten them (1.0
+    §2.6.13).
+    """
     theirs = attach.get("unsettled") or {}
     complete = not attach["incomplete_unsettled"]
     if complete and not session.faulty("what-the-sender-lacks-stays"):

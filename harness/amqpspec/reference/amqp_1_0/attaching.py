@@ -1,7 +1,6 @@
-"""Attach: handles, names, termini; links that are new, taken up again, resumed or taken over.
+"""Attach: handles, names, termini; links that are new, reattached, resumed or stolen.
 
-Knows: what becomes of both termini, which unsettled deliveries each side tells of.
-Must not know: transfers.
+Knows: the result for both termini, which unsettled deliveries each side reports. Must not know: transfers.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def on_attach(session: Session, attach: Composed) -> None:
 
 def _check_handle(session: Session, attach: Composed) -> int | None:
     given = attach.get("handle", 0)
-    handle = given if isinstance(given, int) else 0  # a fault accepts what is no handle
+    handle = given if isinstance(given, int) else 0  # a fault accepts an invalid handle
     if handle > limits.HANDLE_MAX:
         session.refuse("performatives/begin/handle-max/exceeded", f"handle {handle}")
     if handle in session.endpoints or handle in session.failed or handle in session.rejected:
@@ -66,7 +65,7 @@ def _check_handle(session: Session, attach: Composed) -> int | None:
 
 
 def _check_failed(session: Session, attach: Composed) -> None:
-    """A link that has failed is resumed with a map of what is unsettled, or not at all."""
+    """A failed link may only be resumed, with a map of unsettled deliveries."""
     key = (bool(attach["role"]), attach.get("name", ""))
     if any((endpoint.is_sender, endpoint.name) == key for endpoint in session.failed.values()):
         session.refuse("links/errors/pipelined-attach", f"attach of {key[1]}, whose link has just failed")
@@ -183,7 +182,7 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
 
 
 def _coordinate(session: Session, terminus: Terminus) -> None:
-    """The terminus of a control link, which lives no longer than its link: such links are not resumed (1.0 §4.2)."""
+    """The terminus of a control link, which ends with its link: such links are not resumed (1.0 §4.2)."""
     terminus.target, terminus.expiry = coordinator_of(session.faulty), "link-detach"
 
 

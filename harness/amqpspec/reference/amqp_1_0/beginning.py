@@ -1,4 +1,4 @@
-"""Begin: which channel the broker takes for its end of a session, and how it answers (1.0 §2.5.1, §2.7.2).
+"""Begin: the broker's channel for a session, and its answer (1.0 §2.5.1, §2.7.2).
 
 Knows: the fields of begin. Must not know: what happens in a session.
 """

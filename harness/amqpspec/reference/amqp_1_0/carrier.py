@@ -1,6 +1,6 @@
-"""A connection, as its sessions and links see it.
+"""The interface of a connection for its sessions and links.
 
-Knows: what they may ask of the connection that carries them. Must not know: how it is done.
+Knows: the methods that they use. Must not know: the implementation.
 """
 
 from __future__ import annotations

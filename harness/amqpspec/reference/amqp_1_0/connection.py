@@ -1,7 +1,7 @@
 """One client connection of the 1.0 broker: its phase, its sessions, refusals at every scope, how it closes.
 
-Knows: what may still be written in which phase, how a refusal is said at the scope where it belongs.
-Must not know: sockets (``BrokerConnection`` does), what any performative does (sessions and links do).
+Knows: what may be sent in which phase, how a refusal is sent at its scope. Must not know: sockets
+(``BrokerConnection`` does), the effects of performatives (sessions and links do).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLOSE_S, KEPT_S = 3.0, 30.0
 
 
 class Reader(Protocol):
-    """The way in of a connection; ``session`` and ``link`` are those of the current frame."""
+    """The input of a connection; ``session`` and ``link`` are those of the current frame."""
 
     session: Session | None
     link: LinkEndpoint | None
@@ -77,7 +77,7 @@ class Connection(BrokerConnection):
         """The nodes and termini of the virtual host."""
         return nodes_of(self.vhost)
 
-    # --- the way in
+    # --- input
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
@@ -88,7 +88,7 @@ class Connection(BrokerConnection):
             self.core.flush()
 
     def eof_received(self) -> bool:
-        """The client has ended its side without a close: say that this is an error (1.0 §2.4.3), and end as well."""
+        """The client has ended its side without a close: report this error (1.0 §2.4.3), and end as well."""
         if self.phase is Phase.OPEN and not self.faulty("half-close-ends-the-socket-bare"):
             self._send_close(
                 error_of(self.faulty, "amqp:connection:forced", "end of stream without close", "close")
@@ -143,7 +143,7 @@ class Connection(BrokerConnection):
         """A session has ended in both directions: its channel is free."""
         self.sessions.pop(channel, None)
 
-    # --- refusals out
+    # --- outgoing refusals
 
     def refuse(self, rule: str, text: str) -> None:
         """Raise for a broken rule; return if a fault tolerates it, and then no clock ends it either."""
@@ -224,7 +224,7 @@ class Connection(BrokerConnection):
         return len(octets)
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the collected octets."""
         if self.sessions and self.faulty("answers-in-reverse"):
             self._out.reverse()
         super().flush()
@@ -247,7 +247,7 @@ class Connection(BrokerConnection):
     # --- open
 
     def open(self, **properties: Any) -> None:
-        """Say who the broker is and what it takes; once. ``properties`` are more of them."""
+        """Send open, once. ``properties`` are added to its properties."""
         if self.opened:
             return
         self.opened = True

@@ -1,6 +1,6 @@
-"""The frames of a session, each to what handles it.
+"""Dispatches the frames of a session.
 
-Knows: which performative is whose. Must not know: what any of them does.
+Knows: the handler of each performative. Must not know: the effects of performatives.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def on_session_frame(session: Session, frame: Composed, payload: bytes) -> None:
 
 
 def _on_transfer(session: Session, frame: Composed, payload: bytes) -> None:
-    """Count a transfer, whatever becomes of it: the window is one of frames, not of deliveries (1.0 §2.5.6)."""
+    """Count a transfer, whatever happens to it: the window counts frames, not deliveries (1.0 §2.5.6)."""
     if session.incoming_window <= 0:
         session.refuse("definitions/condition/window-violation", "a transfer beyond the incoming window")
     session.count_incoming()

@@ -1,7 +1,7 @@
 """Received dispositions: outcomes of sent deliveries, settlement of received ones.
 
-Knows: ranges of delivery-ids, what each outcome does with a message, who settles when.
-Must not know: links except for what they hold.
+Knows: ranges of delivery-ids, the effect of each outcome, when each side settles. Must not know: links, except for
+their deliveries.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _refuse_errant_settlement(session: Session, first: int, last: int) -> None:
 
 
 def _forget_dead(session: Session) -> None:
-    """Deliveries whose terminus has given them back are no one's any more."""
+    """Deliveries that their terminus has returned belong to no one."""
     if session.faulty("deliveries-of-closed-links-live"):
         return
     dead = [n for n, held in session.unsettled.items() if held.terminus.held.get(held.tag) is not held]
@@ -74,7 +74,7 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
     _forget_dead(session)
     if session.faulty("old-delivery-ids-live"):
         _by_old_ids(session, first, last, frame)
-    # A range may name deliveries that are settled already, and of any link: only what is unsettled is meant.
+    # A range may include settled deliveries, and those of any link: only unsettled ones are affected.
     numbers = [number for number in session.unsettled if _within(session, number, first, last)]
     if session.faulty("disposition-of-one-link-only") and numbers:
         terminus = session.unsettled[numbers[0]].terminus
@@ -161,7 +161,7 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
 
 
 def apply(session: Session, held: SentDelivery, state: Any) -> None:
-    """Do with a message what an outcome says."""
+    """Apply an outcome to a message."""
     name = state.name if isinstance(state, Composed) else str(state)
     if session.faulty("outcomes-not-applied"):
         name = "released"

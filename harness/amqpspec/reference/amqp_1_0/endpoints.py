@@ -1,4 +1,4 @@
-"""What both kinds of link endpoint have: a name, two handles, a terminus, and the ways in which a link ends.
+"""Common parts of both kinds of link endpoints: a name, two handles, a terminus, and the ends of a link.
 
 Knows: detach in both directions. Must not know: messages; ``sending`` and ``receiving`` do.
 """
@@ -22,7 +22,7 @@ _KEYS = count(1)
 
 
 class PendingDelivery(Protocol):
-    """A delivery on its way out, as its session sees it."""
+    """An outgoing delivery, as its session sees it."""
 
     done: bool
 

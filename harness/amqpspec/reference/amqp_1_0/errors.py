@@ -1,4 +1,4 @@
-"""How an error looks on the wire, and which condition fits where the ledger names none.
+"""The form of an error on the wire, and the condition if the ledger names none.
 
 Knows: conditions, the three parts of an error. Must not know: who sends it where.
 """
@@ -24,7 +24,7 @@ _FITTING: Mapping[str, str] = {
 
 
 def fitting(refused: RefusedError) -> str:
-    """The condition of a refusal; one that fits where any will do."""
+    """The condition of a refusal; a suitable one if any is accepted."""
     code = refused.refusal.code if refused.refusal is not None else None
     return code if isinstance(code, str) else _FITTING.get(refused.rule, ANY)
 

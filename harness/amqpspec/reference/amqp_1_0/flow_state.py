@@ -1,4 +1,4 @@
-"""The fields of a flow: what the broker tells of a session and of one of its links (1.0 §2.7.4).
+"""The fields of a flow: the state of a session and of one of its links (1.0 §2.7.4).
 
 Knows: which numbers a flow carries. Must not know: what they change on the other side.
 """

@@ -1,4 +1,4 @@
-"""Flow in both directions: what it tells of a session and its links, and what it changes.
+"""Flow in both directions: the reported state of a session and its links, and its effects.
 
 Knows: the formulas of windows and credit. Must not know: messages.
 """

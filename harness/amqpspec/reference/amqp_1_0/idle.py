@@ -1,6 +1,6 @@
 """Idle timeouts in both directions, each at the pace that its receiver announced (1.0 §2.4.5).
 
-Knows: how a timeout becomes a pace. Must not know: clocks, what a sign of life looks like.
+Knows: how often to check and to send. Must not know: clocks, the form of an empty frame.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from amqpspec.reference.signs import SignsOfLife, Watched
 OWN_IDLE_MS = 2000
 LEAST_MS = 10
 _THRESHOLD = 2
-"""Half of what is meant is announced, so that a sign of life on its way is not too late."""
+"""Half of the threshold is announced, so that an empty frame in transit is not too late."""
 _LOOKS_PER_PACE = 4
 _IMPATIENT_S = 0.4
 
@@ -26,12 +26,12 @@ class Idle(SignsOfLife):
 
     @property
     def look_every_s(self) -> float:
-        """Often enough for the faster of both sides."""
+        """Often enough for the faster side."""
         paces = [OWN_IDLE_MS / 1000, *([self._pace_s] if self._pace_s else [])]
         return max(min(paces) / _LOOKS_PER_PACE, 0.001)
 
     def start(self, partner_ms: int) -> None:
-        """Begin to watch, and to send where the partner asked for it."""
+        """Start watching, and sending if the partner requests it."""
         own_ms = 2 * _THRESHOLD * OWN_IDLE_MS
         pace_ms = own_ms if self.faulty("own-idle-timeout-kept-for-both") else partner_ms
         self._pace_s = 0.0 if self.faulty("idle-timeout-of-partner-ignored") else pace_ms / 1000 / 2
@@ -41,7 +41,7 @@ class Idle(SignsOfLife):
         self.begin()
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Send before the partner has to doubt; close where it has been silent for the whole threshold."""
+        """Send before the partner's timeout; close if the partner was silent for the whole threshold."""
         if self._pace_s and unsaid_s >= self._pace_s * 3 / 4:
             self._connection.sign_of_life()
         if unheard_s > _IMPATIENT_S and self.faulty("silent-clients-dropped"):

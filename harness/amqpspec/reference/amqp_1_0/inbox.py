@@ -1,7 +1,8 @@
-"""What arrives on one connection: protocol headers, the login, then frames, sorted by phase, channel and performative.
+"""The input of one connection: protocol headers, the login, then frames, dispatched by phase, channel and
+performative.
 
-Knows: what may come when and where, and which rule is broken by what may not.
-Must not know: sockets, how a refusal is said, what a session or a link makes of a frame.
+Knows: what may arrive when and where, and which rule other input violates. Must not know: sockets, how a refusal is
+sent, how a session or a link handles a frame.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SYMBOLS = (b"\xa3", b"\xb3")
 
 
 class Inbox:
-    """The way in of one connection."""
+    """The input of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.faulty = connection, connection.faulty
@@ -110,7 +111,7 @@ class Inbox:
             session.forget_partial()
 
     def _read(self, incoming: wire.Incoming) -> tuple[Composed, bytes] | None:
-        """The performative and the payload; None if it cannot be read and was tolerated, or is discarded."""
+        """The performative and the payload; None if it is unreadable and was tolerated, or is discarded."""
         connection = self.connection
         self.session = connection.sessions.get(incoming.channel)
         if self._discards(incoming):

@@ -1,7 +1,7 @@
-"""Deliveries on their way in: what a sequence of transfers has to agree on, and how it grows (1.0 §2.6.14, §2.7.5).
+"""Incoming deliveries: the rules for a sequence of transfers, and how it grows (1.0 §2.6.14, §2.7.5).
 
-Knows: what a continuation may repeat and what it must not contradict.
-Must not know: credit, when a delivery is whole and what becomes of it then.
+Knows: what a continuation may repeat and what it must not contradict. Must not know: credit, what happens to a
+complete delivery.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_1_0.values import Value
 
 @dataclass(slots=True)
 class IncomingDelivery:
-    """A delivery on its way in."""
+    """An incoming delivery."""
 
     delivery_id: int
     tag: bytes

@@ -1,6 +1,6 @@
-"""What the broker takes, as it announces it.
+"""The limits that the broker announces.
 
-Knows: numbers. Must not know: who keeps to them.
+Knows: numbers. Must not know: how they are enforced.
 """
 
 MAX_FRAME_OCTETS = 65536
@@ -9,4 +9,4 @@ HANDLE_MAX = 255
 WINDOW_FRAMES = 512
 CREDIT_MESSAGES = 100
 WIDEN_AFTER_S = 0.01
-"""How long the broker takes to widen a window or to renew credit: a burst beyond either is seen as what it is."""
+"""The delay before the broker widens a window or renews credit, so that a burst beyond either is detected."""

@@ -1,6 +1,6 @@
-"""How a login of the 1.0 broker can go wrong, mechanism by mechanism.
+"""Faults in logins of the 1.0 broker, for each mechanism.
 
-Knows: what faults make of PLAIN and SCRAM. Must not know: frames, or what is right (``amqpspec.reference.sasl`` does).
+Knows: faults in PLAIN and SCRAM. Must not know: frames, the correct login (``amqpspec.reference.sasl`` does).
 """
 
 from __future__ import annotations

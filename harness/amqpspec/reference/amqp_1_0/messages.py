@@ -1,7 +1,8 @@
-"""What the broker looks up in a message: durability, priority, time to live, properties to select by.
+"""The parts of a message that the broker reads: durability, priority, time to live, properties for selection.
 
-Knows: where these stand, and by which faults a legal message is misread. Must not know: links. The octets of a message
-are never changed, but by a fault.
+Knows: where these are, and which faults misread a legal message. Must not know: links.
+
+Only a fault changes the octets of a message.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _DATA = b"\x00\x53\x75"
 
 
 def message_of(node: str, octets: bytes, publisher: object) -> Message:
-    """Octets as a message for a node; what cannot be read is carried all the same."""
+    """Octets as a message for a node; an unreadable message is still forwarded."""
     header, headers = _read(octets)
     priority = _number(header, "priority")
     return Message(
@@ -38,19 +39,19 @@ def message_of(node: str, octets: bytes, publisher: object) -> Message:
 
 
 def ttl_ms_of(octets: bytes) -> int | None:
-    """How long a message lives, None for as long as it takes."""
+    """The time to live of a message, None for no limit."""
     return _number(_read(octets)[0], "ttl")
 
 
 def _number(header: Any, name: str) -> int | None:
-    """A field of the header; one that holds anything but a natural number counts as left out."""
+    """A field of the header; a value that is not a natural number counts as absent."""
     value = header[name] if header is not None else None
     natural = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if natural else None
 
 
 def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
-    """Header and application properties as far as they are what they are to be; a message may hold anything there."""
+    """Header and application properties, if they have the right types."""
     try:
         message = decode_message(octets)
     except (WireError, ValueError, TypeError):
@@ -62,7 +63,7 @@ def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 def counted(octets: bytes, failures: int, faulty: Faulty) -> bytes:
-    """A message with a header that counts the deliveries of it that failed; the rest of it as it was (1.0 §3.2.1)."""
+    """A message with its delivery-count in the header, otherwise unchanged (1.0 §3.2.1)."""
     if failures <= 0 or faulty("failed-deliveries-not-counted"):
         return octets
     try:
@@ -83,7 +84,7 @@ def counted(octets: bytes, failures: int, faulty: Faulty) -> bytes:
 
 
 def misunderstanding(octets: bytes | bytearray, faulty: Faulty) -> str:
-    """A fault: what is not understood of a message, though it is legal; empty if all of it is."""
+    """A fault: the part of a legal message that is not understood; empty if there is none."""
     if faulty("delivery-annotations-unknown") and _section(octets, "delivery-annotations") is not None:
         return "an unexpected section"
     if faulty("list-values-taken-for-fields") and len(_list(octets)) > 1:

@@ -1,7 +1,8 @@
-"""What outlives links: termini with their unsettled deliveries, the nodes made on request, and who uses which node.
+"""State that outlives links: termini with their unsettled deliveries, nodes created on request, and the users of
+nodes.
 
-Knows: when a terminus expires and what becomes of its deliveries then, whose link name is whose.
-Must not know: frames.
+Knows: when a terminus expires and what happens to its deliveries, the owner of each link name. Must not know:
+frames.
 """
 
 from __future__ import annotations

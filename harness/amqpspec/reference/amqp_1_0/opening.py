@@ -1,4 +1,4 @@
-"""Open: who the partner is, what it takes, which virtual host it wants.
+"""Open: the partner's identity, its limits, and its virtual host.
 
 Knows: the fields of open, which hostnames stand for which virtual host. Must not know: sessions.
 """

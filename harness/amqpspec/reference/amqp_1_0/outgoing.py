@@ -1,7 +1,7 @@
-"""Deliveries on their way out: transfers in as many frames as it takes (1.0 §2.6.14).
+"""Outgoing deliveries: transfers in as many frames as necessary (1.0 §2.6.14).
 
-Knows: how a delivery is cut, what its first transfer says and the later ones need not.
-Must not know: when a transfer may go out (the session does), why a message is sent.
+Knows: how a delivery is split, which fields only its first transfer needs. Must not know: when a transfer may go out
+(the session does), why a message is sent.
 """
 
 from __future__ import annotations

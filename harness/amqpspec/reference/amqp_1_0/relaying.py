@@ -1,6 +1,6 @@
-"""The anonymous terminus: a link without address, whose messages say themselves where they go (anonymous terminus 1.0).
+"""The anonymous terminus: a link without address, whose messages contain their destination (anonymous terminus 1.0).
 
-Knows: how a message is routed by ``to``, how one that cannot be is reported. Must not know: links with an address.
+Knows: how a message is routed by ``to``, how an unroutable one is reported. Must not know: links with an address.
 """
 
 from __future__ import annotations

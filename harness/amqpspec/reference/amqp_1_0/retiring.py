@@ -1,6 +1,6 @@
 """Outcomes that a receiver gives within a transaction, and acquisition within one (1.0 §4.4.2 to §4.4.4).
 
-Knows: what becomes of a delivery on commit and on rollback. Must not know: which deliveries a disposition means.
+Knows: the effect of commit and rollback on a delivery. Must not know: which deliveries a disposition names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The SASL layer of a connection: what may come between its headers and its outcome, and what goes out (1.0 §5.3).
+"""The SASL layer of a connection: input and output between its headers and its outcome (1.0 §5.3).
 
-Knows: SASL frames, in which order they come, how a login is refused.
-Must not know: mechanisms (``logins`` does), what arrives after the outcome.
+Knows: SASL frames and their order, how a login is refused. Must not know: mechanisms (``logins`` does), what arrives
+after the outcome.
 """
 
 from __future__ import annotations

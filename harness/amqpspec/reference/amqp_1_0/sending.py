@@ -1,7 +1,7 @@
-"""Links over which the broker sends: credit, transfers in as many frames as it takes, drain.
+"""Links on which the broker sends: credit, transfers in as many frames as necessary, drain.
 
-Knows: one node's messages on their way out; what a receiver may ask of their sender.
-Must not know: outcomes (``dispositions`` does), how links begin.
+Knows: outgoing messages of one node; what a receiver may request from the sender. Must not know: outcomes
+(``dispositions`` does), how links begin.
 """
 
 from __future__ import annotations

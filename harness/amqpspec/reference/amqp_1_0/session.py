@@ -1,7 +1,7 @@
 """One session endpoint: its channels, windows and handles, and the frames that belong to it.
 
-Knows: which handle is whose, how windows move, what becomes of frames after an error.
-Must not know: sockets; what a link does with its messages.
+Knows: the links of handles, how windows move, what happens to frames after an error. Must not know: sockets, what a
+link does with its messages.
 """
 
 from __future__ import annotations

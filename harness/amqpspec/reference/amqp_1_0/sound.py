@@ -1,6 +1,6 @@
-"""Whether a performative's fields are what the tables permit.
+"""Checks the fields of a performative against the tables.
 
-Knows: which rule is broken by which kind of wrong field. Must not know: what the fields mean.
+Knows: which rule each kind of wrong field violates. Must not know: the meaning of the fields.
 """
 
 from __future__ import annotations

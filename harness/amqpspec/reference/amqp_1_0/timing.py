@@ -1,6 +1,6 @@
-"""What a broker may do when a message's time has run out: here, only as a fault.
+"""Expired messages: here, only a fault reacts to them.
 
-Knows: where a message says how long it lives. Must not know: links.
+Knows: where a message has its time to live. Must not know: links.
 """
 
 from __future__ import annotations

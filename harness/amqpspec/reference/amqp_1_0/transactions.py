@@ -1,6 +1,6 @@
-"""Transactions of one connection: work that is held back until the transaction is discharged (1.0 §4.1 to §4.4).
+"""Transactions of one connection: work that is deferred until the transaction is discharged (1.0 §4.1 to §4.4).
 
-Knows: which transactions live, what discharging does with their work. Must not know: frames, links.
+Knows: which transactions are active, the effect of a discharge on their work. Must not know: frames, links.
 """
 
 from __future__ import annotations

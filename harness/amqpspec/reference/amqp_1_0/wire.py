@@ -1,8 +1,7 @@
 """Octets as the broker reads and writes them: frames out of a stream, performatives into frames.
 
-Knows: the frame layout, which broken octets break which rule.
-Must not know: what a performative means. Frames are cut here and not by the codec's reader, so that each side of a
-conversation has its own opinion of where a frame ends.
+Knows: the frame layout, which broken octets break which rule. Must not know: what a performative means. Frames are
+cut here and not by the codec's reader, so that the two sides of a conversation are implemented independently.
 """
 
 from __future__ import annotations

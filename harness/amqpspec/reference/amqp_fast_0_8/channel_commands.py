@@ -1,6 +1,6 @@
 """Commands on channels: OPEN, ACK, COMMIT, ROLLBACK, CLOSE.
 
-Knows: what each brings, and which rules it can break. Must not know: what a channel does about it.
+Knows: their fields, and which rules they can violate. Must not know: how a channel carries them out.
 """
 
 from __future__ import annotations

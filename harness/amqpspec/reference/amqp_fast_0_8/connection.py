@@ -1,7 +1,7 @@
 """One client connection of the broker: its phase, channels and handles, refusals on every level, how it closes.
 
-Knows: what may still be written in which phase, how a refusal is said on the level where it belongs.
-Must not know: sockets (``BrokerConnection`` does), what any command does.
+Knows: what may be sent in which phase, how a refusal is sent on its level. Must not know: sockets
+(``BrokerConnection`` does), the effects of commands.
 """
 
 from __future__ import annotations

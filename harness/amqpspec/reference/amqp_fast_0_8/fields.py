@@ -1,7 +1,7 @@
-"""The fields of a command as the broker reads them, and which rule is broken by those that it cannot.
+"""Reads the fields of a command, and names the rule that unreadable fields violate.
 
-Knows: types, bits, tables, names. Must not know: frames, commands by name, what a field means. They are read here and
-not by the codec, so that each side of a conversation has its own opinion of them.
+Knows: types, bits, tables, names. Must not know: frames, commands by name, what a field means. They are read here
+and not by the codec, so that the two sides of a conversation are implemented independently.
 """
 
 from __future__ import annotations

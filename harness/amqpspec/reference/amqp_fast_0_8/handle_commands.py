@@ -1,6 +1,6 @@
 """Commands on handles that carry no message: OPEN, CONSUME, FLOW, UNGET, QUERY, BROWSE, CLOSE.
 
-Knows: what each brings, and which rules it can break. Must not know: what a handle does about it.
+Knows: their fields, and which rules they can violate. Must not know: how a handle carries them out.
 """
 
 from __future__ import annotations

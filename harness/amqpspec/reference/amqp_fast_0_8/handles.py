@@ -1,4 +1,4 @@
-"""Handles: what they read, in which window, and how a message goes out on one.
+"""Handles: their subscriptions and windows, and how they send messages.
 
 Knows: subscriptions, their windows and selectors, pausing, browsing. Must not know: octets that come in, rules.
 """

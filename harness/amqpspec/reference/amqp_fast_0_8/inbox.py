@@ -1,6 +1,6 @@
-"""What arrives on one connection: the greeting, then commands, sorted by phase, channel and handle.
+"""The input of one connection: the greeting, then commands, dispatched by phase, channel and handle.
 
-Knows: which command may come when, and which rule is broken by one that may not. Must not know: what a command does.
+Knows: which command may arrive when, and which rule other commands violate. Must not know: the effects of commands.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the broker takes, as its TUNE announces it.
+"""The limits in the broker's TUNE.
 
-Knows: numbers. Must not know: who keeps to them.
+Knows: numbers. Must not know: how they are enforced.
 
-FRAME_MAX lies beyond what two octets of size can say, so that clients can be held to the escape.
+FRAME_MAX does not fit into two octets of size, so that clients have to support the escape.
 """
 
 from __future__ import annotations

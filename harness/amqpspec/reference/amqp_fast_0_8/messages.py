@@ -1,6 +1,6 @@
-"""Messages as the broker takes and gives them: the head that opens one, the fragments that it is cut into.
+"""Messages in both directions: the head at the beginning, the fragments.
 
-Knows: heads, fragment sizes, where the name of the destination goes. Must not know: channels' states, destinations.
+Knows: heads, fragment sizes, which fragment names the destination. Must not know: channels' states, destinations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commands on the connection: the login, tuning, OPEN, PING.
 
-Knows: what each brings, and which rules it can break. Must not know: channels, handles.
+Knows: their fields, and which rules they can violate. Must not know: channels, handles.
 """
 
 from __future__ import annotations

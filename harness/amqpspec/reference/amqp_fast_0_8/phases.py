@@ -1,6 +1,6 @@
 """The phases of a connection, in order.
 
-Knows: what each phase waits for. Must not know: what a command brings.
+Knows: what each phase waits for. Must not know: the fields of commands.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Phase(Enum):
-    """Where a connection stands."""
+    """The phase of a connection."""
 
     GREETING = "two octets"
     LOGIN = "connection.response"

@@ -1,6 +1,6 @@
 """The heartbeat of a connection: PINGs at the interval that the client asked for.
 
-Knows: intervals. Must not know: what a PING looks like.
+Knows: intervals. Must not know: the form of a PING.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Messages that come in: SEND, and PREPARE and READY for those that can be restarted.
+"""Incoming messages: SEND, and PREPARE and READY for restartable ones.
 
-Knows: fragments, heads, hashes, what of a message is here already. Must not know: who reads a destination.
+Knows: fragments, heads, hashes, the stored part of a message. Must not know: the readers of a destination.
 """
 
 from __future__ import annotations

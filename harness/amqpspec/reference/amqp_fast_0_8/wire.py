@@ -1,7 +1,7 @@
 """Octets as the broker reads them: frames out of a stream, and the fragments between them.
 
-Knows: the frame layout, which broken octets break which rule. Must not know: what a command means. Frames are cut here
-and not by the codec's reader, so that each side of a conversation has its own opinion of where a frame ends.
+Knows: the frame layout, which broken octets break which rule. Must not know: what a command means. Frames are cut
+here and not by the codec's reader, so that the two sides of a conversation are implemented independently.
 """
 
 from __future__ import annotations

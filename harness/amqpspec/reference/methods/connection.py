@@ -1,4 +1,4 @@
-"""One client connection of a broker of the 0-9 family: its phase, its channels, how a refusal is said.
+"""One client connection of a broker of the 0-9 family: its phase, its channels, how a refusal is sent.
 
 Knows: phases from the protocol header to the end of the socket, channel numbers, which close belongs to which scope.
 Must not know: sockets (``BrokerConnection`` does), what any method does (the handlers do).
@@ -123,7 +123,7 @@ class Connection(BrokerConnection):
         return True
 
     def _forgives_octets(self, beyond: int) -> bool:
-        """Many clients take frame-max for the size of a payload; before tune there was nothing to misunderstand."""
+        """Many clients treat frame-max as the size of a payload; before tune there was no limit to misunderstand."""
         return (
             self.phase is Phase.OPEN
             and beyond <= self.framing.overhead_octets
@@ -179,7 +179,7 @@ class Connection(BrokerConnection):
             self.channels[self._number].close(code, text)
 
     def _answer_header(self, header: bytes) -> None:
-        """A header that is not spoken is answered by one that is, and the socket ends (0-9-1 §4.2.2)."""
+        """A header of an unsupported version is answered with a supported one, and the socket ends (0-9-1 §4.2.2)."""
         if self.faulty("http-answered-in-http"):
             header = b"HTTP/1.1 400 Bad Request\r\n\r\n"
         self.write(header[:-1] + b"\x63" if self.faulty("unspoken-header-answered") else header)
@@ -243,7 +243,9 @@ class Connection(BrokerConnection):
         super().flush()
 
     def _confirm(self) -> None:
-        """Confirms wait for the next word to the client, so that one acknowledges many; then they go before it."""
+        """Confirms are collected until the next output to the client, so that one acknowledges many; they precede
+        that output.
+        """
         while self.unconfirmed:
             self.unconfirmed.popitem()[1].confirm()
 

@@ -1,8 +1,9 @@
-"""Contents on their way in: the method that announced one, its header, the contents within it, its body.
+"""Incoming contents: the announcing method, the header, nested contents, the body.
 
-Knows: the grammar of a content, to any depth, and which rule is broken by a frame out of place.
-Must not know: what is done with a content that is whole. The contents within one are kept as one flat list in the order
-in which they came, so that no depth is too deep.
+Knows: the grammar of a content, to any depth, and which rule a misplaced frame violates. Must not know: what happens
+to a complete content.
+
+The contents within one are kept as one flat list in the order in which they came, so that no depth is too deep.
 """
 
 from __future__ import annotations

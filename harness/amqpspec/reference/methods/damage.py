@@ -1,4 +1,4 @@
-"""What faults do to a content header on its way out.
+"""Faults in outgoing content headers.
 
 Knows: the values of properties and of the headers among them. Must not know: why a content goes out.
 """

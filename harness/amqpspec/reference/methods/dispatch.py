@@ -1,6 +1,7 @@
-"""What arrives on one channel: methods to their handlers, contents to those of the method that announced them.
+"""Dispatches the arrivals on one channel: methods to their handlers, contents to those of the announcing method.
 
-Knows: what may stand between a method and its content, who may call what. Must not know: what a method means.
+Knows: what may be between a method and its content, which user may call which method. Must not know: the meaning of
+methods.
 """
 
 from __future__ import annotations

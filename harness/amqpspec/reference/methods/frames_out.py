@@ -1,6 +1,6 @@
-"""Methods and contents as frames on their way to a client.
+"""Outgoing methods and contents as frames.
 
-Knows: how a content follows its method, and how faults damage either. Must not know: why anything is sent.
+Knows: how a content follows its method, and the faults in both. Must not know: why anything is sent.
 """
 
 from __future__ import annotations

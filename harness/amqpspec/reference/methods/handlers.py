@@ -1,6 +1,6 @@
-"""Which function handles which method.
+"""The registry of method handlers.
 
-Knows: names of methods. Must not know: what any handler does.
+Knows: names of methods. Must not know: the effects of handlers.
 """
 
 from __future__ import annotations

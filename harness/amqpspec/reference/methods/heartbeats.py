@@ -1,6 +1,6 @@
 """Heartbeats in both directions, at the interval that was agreed (0-9-1 §4.2.7).
 
-Knows: how an interval becomes a pace. Must not know: clocks, what a heartbeat looks like.
+Knows: how often to check and to send. Must not know: clocks, the form of a heartbeat.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ class Heartbeats(SignsOfLife):
 
     @property
     def look_every_s(self) -> float:
-        """Often enough that half an interval of silence is not missed by much."""
+        """Often enough to notice half an interval of silence in time."""
         return self._interval_s / _LOOKS_PER_INTERVAL
 
     def start(self, interval_s: int) -> None:
-        """Begin to send and to watch; an interval of zero does neither."""
+        """Start sending and watching; an interval of zero disables both."""
         self._interval_s = interval_s
         if interval_s:
             self.begin()
 
     def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
-        """Send after half an interval without output; two intervals without input mean that the peer is gone."""
+        """Send after half an interval without output; after two intervals without input the peer counts as lost."""
         if unsaid_s >= self._interval_s / 2 and not self.faulty("heartbeats-not-sent"):
             self._connection.sign_of_life()
         intervals = 1 if self.faulty("dead-after-one-interval") else 2

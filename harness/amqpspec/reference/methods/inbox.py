@@ -1,7 +1,7 @@
-"""What arrives on one connection: the protocol header, then frames, sorted by phase, channel and method.
+"""The input of one connection: the protocol header, then frames, dispatched by phase, channel and method.
 
-Knows: which frame may come when and where, and which rule is broken by one that may not.
-Must not know: sockets, how a refusal is said, what a method does.
+Knows: which frame may arrive when and where, and which rule other frames violate. Must not know: sockets, how a
+refusal is sent, the effects of methods.
 """
 
 from __future__ import annotations

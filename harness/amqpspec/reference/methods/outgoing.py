@@ -1,6 +1,6 @@
-"""What a channel says: methods, and the messages that go with three of them: deliver, get-ok, return.
+"""The output of a channel: methods, and messages with three of them: deliver, get-ok, return.
 
-Knows: which arguments each carries. Must not know: why anything is said, frames.
+Knows: the arguments of each. Must not know: why anything is sent, frames.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The phases of a connection, in order.
 
-Knows: which method each phase of the handshake waits for. Must not know: what the method brings.
+Knows: which method each phase of the handshake waits for. Must not know: the arguments of methods.
 """
 
 from __future__ import annotations

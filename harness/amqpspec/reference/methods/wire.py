@@ -1,8 +1,8 @@
 """Octets as the broker reads and writes them: frames out of a stream, methods and contents into frames.
 
-Knows: the frame layout, the tables of the dialect served, which broken octets break which rule.
-Must not know: what a method means. Frames are cut here and not by the codec's reader, so that each side of a
-conversation has its own opinion of where a frame ends.
+Knows: the frame layout, the tables of the dialect served, which broken octets break which rule. Must not know: what
+a method means. Frames are cut here and not by the codec's reader, so that the two sides of a conversation are
+implemented independently.
 """
 
 from __future__ import annotations

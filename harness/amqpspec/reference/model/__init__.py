@@ -1,8 +1,8 @@
 """The broker model that every dialect shares: virtual hosts, exchanges, queues, messages, consumers, users.
 
-Knows: what the AMQ model says of routing, order, exclusivity, lifetimes, windows and durability.
-Must not know: octets, frames, reply codes, sockets, or which dialect is talking. What goes wrong is said by a
-return value (None, False, an empty tuple); the protocol above it finds the words.
+Knows: what the AMQ model says of routing, order, exclusivity, lifetimes, windows and durability. Must not know:
+octets, frames, reply codes, sockets, or which dialect is talking. Errors are return values (None, False, an empty
+tuple), which the protocol layer turns into refusals.
 """
 
 from amqpspec.reference.model.deliveries import Deliveries, Delivery, Window

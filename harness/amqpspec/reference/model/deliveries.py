@@ -1,7 +1,7 @@
-"""What a channel has received and not settled yet, and the windows that this fills.
+"""The unsettled deliveries of a channel, and its prefetch windows.
 
-Knows: delivery tags from 1 upwards, prefetch by count and by octets, what a transaction holds back.
-Must not know: methods, reply codes, or what becomes of a message that is settled.
+Knows: delivery tags from 1 upwards, prefetch by count and by octets, what a transaction holds back. Must not know:
+methods, reply codes, what happens to a settled message.
 """
 
 from __future__ import annotations

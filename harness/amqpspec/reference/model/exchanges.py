@@ -1,7 +1,7 @@
-"""Exchanges, their bindings, and the walk of a message through them.
+"""Exchanges, their bindings, and the routing of a message.
 
-Knows: that a message reaches an exchange or a queue once at most, over however many routes and cycles.
-Must not know: what a queue does with it.
+Knows: a message reaches an exchange or a queue at most once, regardless of the number of routes and cycles. Must not
+know: what a queue does with it.
 """
 
 from __future__ import annotations

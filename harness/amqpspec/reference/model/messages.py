@@ -1,7 +1,7 @@
 """Messages, and messages in a queue.
 
-Knows: what routing, order and durability need to know of a message.
-Must not know: how properties are encoded; ``header`` is what the publisher sent, kept as it is.
+Knows: the properties for routing, order and durability. Must not know: how properties are encoded; ``header`` has
+the publisher's octets, unchanged.
 """
 
 from __future__ import annotations

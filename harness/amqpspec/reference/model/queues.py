@@ -1,4 +1,4 @@
-"""Queues: order, priorities, who gets the next message, what happens to one that returns.
+"""Queues: order, priorities, the next consumer, messages that return.
 
 Knows: ten priority levels, first in first out within a level, round robin over the consumers that can take a
 message, a message's own place to which it returns, lifetimes.

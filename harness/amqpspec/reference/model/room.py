@@ -1,8 +1,9 @@
-"""How many octets of messages a broker holds at most.
+"""The maximum number of octets of messages in a broker.
 
-Knows: sizes, queues. Must not know: protocols; a client whose message finds no room is refused by its connection.
+Knows: sizes, queues. Must not know: protocols; the connection refuses a message that exceeds the limit.
 
-Counting is cheap: what arrives is added, and only if that might be too much, what queues really hold is summed.
+Counting is cheap: sizes of arrivals are added, and the actual sizes of queues are summed only if the limit may be
+exceeded.
 """
 
 from __future__ import annotations

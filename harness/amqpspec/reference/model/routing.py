@@ -1,4 +1,4 @@
-"""Which binding lets a message through: direct, fanout, topic, headers.
+"""Which bindings match a message: direct, fanout, topic, headers.
 
 Knows: the four algorithms. Must not know: queues, exchanges, who is bound to what.
 Topic patterns cost at most words of the key times words of the pattern, whatever the pattern.

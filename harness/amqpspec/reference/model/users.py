@@ -1,7 +1,7 @@
 """Users and what they may do.
 
-Knows: names, passwords, the virtual hosts a user may open, whether a user may do anything there.
-Must not know: SASL, or how a refusal is said.
+Knows: names, passwords, the virtual hosts a user may open, whether a user may do anything there. Must not know:
+SASL, how a refusal is sent.
 """
 
 from __future__ import annotations

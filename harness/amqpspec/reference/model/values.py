@@ -1,7 +1,7 @@
-"""Values of field tables as things to compare: by meaning, not by how they were written.
+"""Compares values of field tables by meaning, not by encoding.
 
-Knows: that 1 is 1 in whatever width, that true is not 1, and that the order of names has no meaning.
-Must not know: tags or octets.
+Knows: integers of different widths are equal, true is not 1, and the order of names has no meaning. Must not know:
+tags or octets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A virtual host: names, lifetimes, bindings, the way of a message, and what a restart leaves.
+"""A virtual host: names, lifetimes, bindings, the route of a message, and the effect of a restart.
 
-Knows: which exchanges are there from the start, default bindings, auto-delete, exclusive owners, dead letters.
-Must not know: permissions, or what is an error to the protocol; it answers, the caller judges.
+Knows: which exchanges are there from the start, default bindings, auto-delete, exclusive owners, dead letters. Must
+not know: permissions, which results are protocol errors (the caller decides).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The handlers of methods, a module for each class; importing this package registers them.
+"""The handlers of methods, one module for each class; importing this package registers them.
 
 Knows: the list. Must not know: anything else.
 """

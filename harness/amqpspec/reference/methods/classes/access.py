@@ -1,8 +1,8 @@
 """The access class: request.
 
-Knows: which realms there are, and that a ticket is good on the channel that it was granted on.
-Must not know: what a ticket is shown for. There is one realm of data, and it is open to everyone: a client without a
-ticket works in it as well, so what is refused is a ticket that was not granted.
+Knows: which realms exist, and that a ticket is valid on the channel on which it was granted. Must not know: which
+methods need a ticket. There is one realm of data, which is open to everyone, also without a ticket; only a ticket
+that was not granted is refused.
 """
 
 from __future__ import annotations

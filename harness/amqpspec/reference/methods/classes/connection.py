@@ -35,7 +35,7 @@ _CAPABILITIES = {
 
 @handles_on_connection("connection.start")
 def start(connection: Connection, call: Call) -> None:
-    """The header was accepted: say who we are."""
+    """The header was accepted: send start."""
     listed = (", " if connection.faulty("lists-separated-by-commas") else " ").join
     locales = LOCALES[1:] if connection.faulty("en-us-not-offered") else LOCALES
     major, minor = connection.codec.dialect.version
@@ -73,7 +73,7 @@ def _server_properties(connection: Connection) -> dict[str, Any]:
 
 @handles_on_connection("connection.start-ok")
 def start_ok(connection: Connection, call: Call) -> None:
-    """A mechanism was chosen and the first answer given."""
+    """Start-ok: the client has chosen a mechanism, with an initial response."""
     connection.capabilities = _table(call["client_properties"].get("capabilities"))
     if call["mechanism"] not in sasl.offered(connection):
         connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {call['mechanism']!r}")
@@ -85,7 +85,7 @@ def start_ok(connection: Connection, call: Call) -> None:
 
 
 def _forgives(connection: Connection, locale: str) -> bool:
-    """Whether a locale that was not offered may pass: none at all, or all of them."""
+    """Whether a locale that was not offered is tolerated: none at all, or all of them."""
     if not locale:
         return connection.forgives(leniency.LOCALE_EMPTY)
     return set(locale.replace(",", " ").split()) <= set(LOCALES) and connection.forgives(leniency.LOCALE_LIST)
@@ -93,7 +93,7 @@ def _forgives(connection: Connection, locale: str) -> bool:
 
 @handles_on_connection("connection.secure-ok")
 def secure_ok(connection: Connection, call: Call) -> None:
-    """A challenge was answered."""
+    """Secure-ok: the client has answered a challenge."""
     _step(connection, sasl.second(connection, call["response"]))
 
 
@@ -119,7 +119,7 @@ def _logged_in(connection: Connection, user: User) -> None:
 
 @handles_on_connection("connection.tune-ok")
 def tune_ok(connection: Connection, call: Call) -> None:
-    """The limits are agreed."""
+    """Tune-ok: the client has chosen the limits."""
     channel_max, frame_max = call["channel_max"], call["frame_max"]
     if channel_max > CHANNEL_MAX:
         connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {channel_max}")
@@ -156,7 +156,7 @@ def _interval_s(connection: Connection, wanted_s: int) -> int:
 
 @handles_on_connection("connection.open")
 def open_(connection: Connection, call: Call) -> None:
-    """A virtual host was chosen."""
+    """Open: the client has chosen a virtual host."""
     connection.choose_vhost(
         call["virtual_host"], "constant/invalid-path", "connection/open/virtual-host/security"
     )
@@ -168,7 +168,7 @@ def open_(connection: Connection, call: Call) -> None:
 
 @handles_on_connection("connection.close")
 def close(connection: Connection, call: Call) -> None:
-    """The client wants to end."""
+    """Close from the client."""
     crossing = connection.phase is Phase.CLOSING and connection.faulty("crossing-connection-close-ignored")
     if crossing:
         return
@@ -187,7 +187,7 @@ def _end(connection: Connection) -> None:
 
 @handles_on_connection("connection.close-ok")
 def close_ok(connection: Connection, call: Call) -> None:
-    """The client has read why we end."""
+    """Close-ok: the client has read the broker's close."""
     if connection.phase is not Phase.CLOSING:
         connection.refuse("constant/command-invalid", "close-ok without close")
     else:
@@ -196,7 +196,7 @@ def close_ok(connection: Connection, call: Call) -> None:
 
 @handles_on_connection("connection.update-secret")
 def update_secret(connection: Connection, call: Call) -> None:
-    """The client has a new secret; the one it logged in with did its work, so any will do."""
+    """Update-secret: the login is over, so any new secret is accepted."""
     if not connection.faulty("update-secret-not-confirmed"):
         connection.send(0, "connection.update-secret-ok")
 

@@ -1,7 +1,7 @@
-"""Names: what they may consist of, and which queue a call means.
+"""Names: their syntax, and the queue that a call names.
 
-Knows: the syntax of names, the current queue of a channel, who may touch an exclusive queue.
-Must not know: what is to be done with the queue.
+Knows: the syntax of names, the current queue of a channel, the owner of an exclusive queue. Must not know: what the
+call does with the queue.
 """
 
 from __future__ import annotations
