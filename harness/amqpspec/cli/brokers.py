@@ -31,7 +31,7 @@ def brokers() -> None:
 @brokers.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_brokers(as_json: bool) -> None:
-    """Known brokers: installed version, and where each one runs."""
+    """List known brokers with their installed version and their URL if they run."""
     from amqpspec.target.known import KNOWN, known_broker
 
     rows = []
@@ -139,7 +139,7 @@ def restart(name: str, release: str | None, memory_limit_mib: int | None) -> Non
     type=click.FloatRange(0, 10),
     help="Send deliveries, requeues, returns and confirms N seconds late.",
 )
-@click.option("--list-faults", is_flag=True, help="List the faults and what they break.")
+@click.option("--list-faults", is_flag=True, help="List the faults and the requirements that they violate.")
 @click.option(
     "--tls-cert", type=click.Path(path_type=Path, exists=True), help="Serve TLS with this certificate."
 )

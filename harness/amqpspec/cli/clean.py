@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dialect", "-d", **one_of(), help="Only data left in this dialect (default: in any).")
 def clean(name: str, targets_file: Path | None, dialect: str | None) -> None:
-    """Delete what killed runs from this directory left on TARGET, a name or a URL, and in their folders.
+    """Delete leftovers of killed runs of this directory, on TARGET (a name or a URL) and in their folders.
 
     Data of runs in progress is kept. The next run against the target also cleans up before its first case.
     """

@@ -26,7 +26,7 @@ EVIDENCE = click.option(
     type=click.Choice(["all", "sample", "deviations", "links"]),
     default="sample",
     show_default=True,
-    help="Transcripts that matrix.html holds: all; deviations and a sample of passes; deviations, and links to no file"
+    help="Transcripts in matrix.html: all; deviations and a sample of passes; deviations, and links to no file"
     " (to publish); none, only links.",
 )
 
@@ -59,7 +59,7 @@ MAX_MESSAGE = click.option(
     help="The largest message that a server of AMQP 1.0 accepts.",
 )
 LENIENT = click.option(
-    "--lenient", is_flag=True, help="Forgive deviations that are common in the field, and name them."
+    "--lenient", is_flag=True, help="Accept deviations that are common in the field, and report them."
 )
 
 

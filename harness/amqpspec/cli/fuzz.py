@@ -138,9 +138,9 @@ def fuzz(
 ) -> None:
     """Fuzz with mutated frames: families C1 to C14, crossed with field roles and protocol states.
 
-    ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``), ``amqpspec fuzz --client COMMAND``
-    one against a client library (see ``amqpspec fuzz clients --help``), and ``amqpspec fuzz --differential TARGET
-    TARGET…`` compares targets (see ``amqpspec fuzz differential --help``), ``amqpspec fuzz --sequences URL`` runs
+    ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``). ``amqpspec fuzz --client COMMAND``
+    runs one against a client library (see ``amqpspec fuzz clients --help``). ``amqpspec fuzz --differential TARGET
+    TARGET…`` compares targets (see ``amqpspec fuzz differential --help``). ``amqpspec fuzz --sequences URL`` runs
     programs over several connections (see ``amqpspec fuzz sequences --help``).
     """
     if context.invoked_subcommand is not None:

@@ -25,7 +25,7 @@ CELLS = click.option(
     "--cells", multiple=True, metavar="GLOB", help="Only cells that match, for example C04/*/channel."
 )
 FAMILIES_ONLY = click.option(
-    "--families-only", is_flag=True, help="Skip the random mutation that follows the families."
+    "--families-only", is_flag=True, help="Send only the families, without random mutation."
 )
 CONNECTIONS = click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
 PATIENCE = click.option(

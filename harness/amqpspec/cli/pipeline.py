@@ -194,7 +194,7 @@ def build(
 @click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="Folder for the pages.")
 @click.option("--url", default="", help="Address at which the site is published, for the links in its feed.")
 def site(marts: Path, out: Path, url: str) -> None:
-    """Write what brokers do, requirement by requirement, as static pages with search, feed and data.
+    """Write static pages about what brokers do, requirement by requirement, with search, feed and data.
 
     The pages need no server and no network. They replace an older site in the folder.
 

@@ -81,7 +81,7 @@ from amqpspec.target.find import find_target, is_target
     type=click.Path(path_type=Path, exists=True),
     help="Continue the unfinished run in this folder.",
 )
-@click.option("--force", is_flag=True, help="Replace the run that --out holds.")
+@click.option("--force", is_flag=True, help="Replace the finished run in --out.")
 @EVIDENCE
 @click.option("--pcap", is_flag=True, help="Also write each case's conversation as pcapng.")
 @click.option(
