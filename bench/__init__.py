@@ -1,1 +1,1 @@
-"""Figures: each one a ratio, measured side by side in one run."""
+"""Figures: each one a ratio, measured in parallel in one run."""

@@ -82,7 +82,7 @@ def rows(words: Sequence[str] = ()) -> Iterator[Row]:
 
 
 def both(defect: Defect, budget_s: float, *, by_cell_first: bool) -> tuple[Met, Met]:
-    """Today's order and the one cell by cell, one after the other: a machine that grows slower hits each in turns."""
+    """Today's order and the one cell by cell, one after the other: a machine that becomes slower affects both."""
     met = {by_cell: seek(defect, budget_s, by_cell=by_cell) for by_cell in (by_cell_first, not by_cell_first)}
     return met[False], met[True]
 
@@ -113,7 +113,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 
 def defects(dialect: str, kinds: Sequence[str], count: int, seed: int) -> list[Defect]:
-    """This many defects, the kinds in turns; the same for the same seed."""
+    """This many defects, the kinds alternately; the same for the same seed."""
     random = Random(seed)
     drawn = (draw(dialect, kinds[number % len(kinds)], random).defect for number in range(count))
     return [defect for defect in drawn if defect is not None]

@@ -102,7 +102,7 @@ def named_subject(stack: ExitStack, options: argparse.Namespace, connections: in
 
 
 def beside(order: CampaignOrder, rounds: int, connections: int) -> Row:
-    """Both sides in turns; each round of handshakes takes a quarter of the time of the campaign's."""
+    """Both sides alternately; each round of handshakes takes a quarter of the time of the campaign's."""
     subject, round_s = order.subject, order.budget_s
     chosen_cells(subject.dialect, order.patterns)  # made once, before the clock starts
     at_a_time = min(connections, BEGINNING)  # a campaign also has this many concurrent handshakes

@@ -5,7 +5,7 @@ All marts together are one step of amqpspec, because a build makes some of them 
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
 is measured in a separate process: a new session makes all rollups and marts cold, then the rollups warm, then the
-marts, in turns with DuckDB; both write Parquet. Results are compared row by row before a figure is given. Data is
+marts, alternately with DuckDB; both write Parquet. Results are compared row by row before a figure is given. Data is
 removed at the end, whatever the end is.
 """
 

@@ -134,8 +134,8 @@ class CaseRow:
     ``suite`` is the module of the case (``channel``); ``level`` the strongest level it covers; ``reason`` says why it
     did not run or why the baseline excuses it; ``baseline`` is ``""``, ``known`` or ``unexpected``; ``evidence`` is the
     transcript's path relative to the run's folder; ``ended`` says how the connections ended; ``blocked_by`` what kept
-    the case from a judgement, where it has none; ``ended_at`` is when it ended (UTC, ISO 8601 to the microsecond),
-    empty if it did not run; ``attempts_differ`` says that its other attempts came to other verdicts; ``died`` is
+    the case from a judgement, if it has none; ``ended_at`` is when it ended (UTC, ISO 8601 to the microsecond),
+    empty if it did not run; ``attempts_differ`` says that its other attempts got other verdicts; ``died`` is
     what a liveness probe said after the case where the target died of it.
     """
 
@@ -167,7 +167,7 @@ class CaseRow:
 
     @property
     def is_blocked_by_configuration(self) -> bool:
-        """Whether the missing part is a matter of our configuration, so that nothing is said about the target."""
+        """Whether the missing part is a matter of our configuration, so that nothing is reported about the target."""
         return self.verdict is Outcome.BLOCKED and self.blocked_by is BlockedBy.HOOK
 
     def to_json(self) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class Tap(asyncio.Protocol):
 
 
 class WayOut:
-    """The broker's output on its way to the client; a hostility may replace it."""
+    """The broker's output for the client; a hostility may replace it."""
 
     def __init__(self, tap: Tap, cutter: Cutter, hostility: Hostility | None) -> None:
         self._tap, self._cutter, self.hostility = tap, cutter, hostility

@@ -180,7 +180,7 @@ def apply(
 ) -> tuple[list[CaseRow], list[dict[str, str]]]:
     """Mark known and unexpected deviations; returns the rows and the stale entries (case, reason).
 
-    Of cases that no one asked for (``unasked``), or that did not come to run, nothing is said.
+    Of cases that no one asked for (``unasked``), or that did not come to run, nothing is reported.
     """
     entries = baseline.entries if baseline else ()
     used: set[Entry] = set()

@@ -31,7 +31,7 @@ class Case:
     ``covers`` are requirement ids; ``needs`` optional parts of the protocol without which it is not applicable;
     ``hooks`` what the target's configuration must offer (``restart``, ``second-user`` …), else it is blocked;
     ``restarts`` cases meet at one restart of the target; ``destructive`` ones are followed by a liveness probe and left
-    out on shared targets; ``heavy`` ones run with nothing beside them; ``slow`` ones wait for seconds by nature, or
+    out on shared targets; ``heavy`` ones run while no other case runs; ``slow`` ones wait for seconds by nature, or
     because some targets put off a refusal on purpose, and are begun first; ``budget_s`` bounds the whole case.
     """
 

@@ -142,7 +142,7 @@ def probing(peer: Line, hint: Callable[[Exception], str] = _no_hint) -> Iterator
 
 
 def why_ended(ended: StreamEnded) -> str:
-    """How a stream ended, in the words of the socket where it has some."""
+    """How a stream ended, in the words of the socket if it has some."""
     return str(ended.__cause__ or f"connection {ended.how}")
 
 

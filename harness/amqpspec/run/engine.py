@@ -2,12 +2,12 @@
 
 Knows: threads, phases, liveness, what to do when a target dies. Must not know: what a case does, how results are shown.
 
-Phases: ordinary cases side by side, the slow ones begun first, then destructive ones side by side, then heavy ones one
-at a time, then all that need a restart around one restart. The target is looked at once a second. Where it has died,
+Phases: ordinary cases in parallel, the slow ones begun first, then destructive ones in parallel, then heavy ones one
+at a time, then all that need a restart around one restart. The target is probed once a second. Where it has died,
 what ended since it was last seen alive is withdrawn, the target is restarted, and those cases go again one at a time,
-so that the right one is blamed. With one connection, or one case and no restart, the target is looked at after every
-case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is looked at before the
-case closes its connections, and is restarted after it. Observers receive rows as they are written; they must not
+so that the right one is blamed. With one connection, or one case and no restart, the target is probed after every
+case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is probed before the case
+closes its connections, and is restarted after it. Observers receive rows as they are written; they must not
 raise.
 """
 
@@ -51,7 +51,7 @@ class Settings:
 
 
 class Batch:
-    """Cases side by side, and what can be trusted of them: what ended before the last look at a living target."""
+    """Cases in parallel, and what can be trusted of them: what ended before the last look at a living target."""
 
     def __init__(self, look: Callable[[], str]) -> None:
         self._look = look
@@ -151,7 +151,7 @@ class Engine:
                 self._afresh(case, attempt)
 
     def _phase(self, cases: Sequence[Case], attempt: int) -> None:
-        """Cases side by side; where the target dies, those that it may have died of again, one at a time."""
+        """Cases in parallel; where the target dies, those that it may have died of again, one at a time."""
         if self._settings.connections == 1 or (len(cases) == 1 and self._world.live.restart is None):
             for case in cases:
                 self._alone(case, attempt)
@@ -176,14 +176,14 @@ class Engine:
                 self._alone(case, attempt)
 
     def _afresh(self, case: Case, attempt: int) -> None:
-        """One case with nothing beside it, before a restart; what becomes of the target afterwards is no matter."""
+        """One case while no other case runs, before a restart; what happens to the target afterwards is no matter."""
         row = self._execute(case, attempt, self._world, self._probe_quietly)
         if row is not None:
             self._record(row)
             self._revive("")
 
     def _alone(self, case: Case, attempt: int) -> None:
-        """One case with nothing beside it; a target that dies of it is restarted, and the case is blamed."""
+        """One case while no other case runs; a target that dies of it is restarted, and the case is blamed."""
         row = self._execute(case, attempt, self._world)
         if row is None:
             return

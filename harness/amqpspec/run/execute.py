@@ -230,7 +230,7 @@ def _starred_refusal(refusal: Refusal | None, secrets: Collection[str]) -> Refus
 
 
 def verdict_of(case: Case, peer: Line) -> Verdict:
-    """What a case comes to, whatever happens in it; raises Stopped, TranscriptError."""
+    """The result of a case, whatever happens in it; raises Stopped, TranscriptError."""
     verdict = _judged(case, peer)
     quiet_s, slowest_s = (
         max(getattr(line, name) for line in peer.lines) for name in ("quiet_s", "slowest_s")

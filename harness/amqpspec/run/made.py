@@ -42,7 +42,7 @@ class Made:
                 self._left[node] = None
 
     def discard(self, nodes: Iterable[Node]) -> None:
-        """Nodes were deleted; of others nothing is said."""
+        """Nodes were deleted; of others nothing is reported."""
         with self._lock:
             removed = [node for node in nodes if node in self._left]
             for node in removed:

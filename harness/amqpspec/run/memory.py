@@ -2,7 +2,7 @@
 
 Knows: what a case is given, how to bound it. Must not know: what a case does, transcripts, the engine.
 
-Every case meets a broker of its own. What waiting costs on sockets costs nothing here, so patience is a user's. No one
+Every case meets a separate broker. What waiting costs on sockets costs nothing here, so patience is a user's. No one
 reads the words of these verdicts: what histories find is confirmed, and not made small.
 """
 
@@ -65,7 +65,7 @@ class MemoryTarget(MemoryBroker):
 
 
 def judged_in_memory(case: Case, conditions: Conditions = CLEAN) -> Verdict:
-    """What a case comes to; whatever the broker throws before it can be spoken to is raised."""
+    """The result of a case; whatever the broker throws before it can be spoken to is raised."""
     target = MemoryTarget(case.dialect, conditions)
     try:
         context = target.context(case.requirements, case.id)

@@ -28,7 +28,7 @@ _KEY = pytest.StashKey["_BackgroundRun"]()
 
 
 class DeviationError(Exception):
-    """A case came to another verdict than a green one."""
+    """A case got another verdict than a green one."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,6 +1,6 @@
 """A verdict: what was expected, what was observed, and the outcome; as sentences, and as data.
 
-Knows: outcomes, facts of arrivals. Must not know: how a case came to it. The transcript is the third part of the
+Knows: outcomes, facts of arrivals. Must not know: how a case reached it. The transcript is the third part of the
 evidence; the runner attaches it to every verdict.
 """
 

@@ -74,7 +74,7 @@ class WireType:
 
 @dataclass(frozen=True, slots=True)
 class CommandField:
-    """One field of a command or of the message head; the bounds are those of the text, where it has any."""
+    """One field of a command or of the message head; the bounds are those of the text, if it has any."""
 
     name: str
     type: str

@@ -101,8 +101,8 @@ class FrameLayout(Layout):
 class MethodDialect(Dialect):
     """A version of the 0-9 family as data; an overlay is a dialect made from another one with ``extend``.
 
-    ``structured_contents``: contents may hold contents. ``signs_in_field_names`` may stand in names of table fields
-    beside what the rule allows: ``x-match`` has a hyphen, the capabilities that later clients announce have periods.
+    ``structured_contents``: contents may hold contents. ``signs_in_field_names`` are allowed in names of table
+    fields in addition to the rule: ``x-match`` has a hyphen, the capabilities that later clients announce have periods.
     ``handshake_pause_s``: how long a handshake that went wrong has to wait for the end of its socket.
     """
 

@@ -87,7 +87,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """A narrowed type: its source, its permitted values if they are listed, and a descriptor where it has one.
+    """A narrowed type: its source, its permitted values if they are listed, and a descriptor if it has one.
 
     ``keys`` are the types that keys of a map may have, where the text narrows them.
     """

@@ -138,7 +138,7 @@ class _Reader:
     def items(
         self, node: Any, key: str, known: Collection[str] | None = None
     ) -> Iterator[tuple[str, Any, int]]:
-        """The entries of a mapping with their lines: each name once, and only known ones where they are given."""
+        """The entries of a mapping with their lines: each name once, and only known ones if they are given."""
         if not isinstance(node, yaml.MappingNode):
             line = 1 if node is None else node.start_mark.line + 1
             empty = node is None or node.tag == _NULL

@@ -163,7 +163,7 @@ def _revive(broker: KnownBroker) -> None:
 
 @contextmanager
 def _hooked(target: Target) -> Iterator[None]:
-    """Run the target's start hook before, and its stop hook after, where it has them."""
+    """Run the target's start hook before, and its stop hook after, if it has them."""
     if "start" in target.hooks:
         run_hook("start", target.hooks["start"])
     try:

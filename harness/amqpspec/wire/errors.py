@@ -57,7 +57,7 @@ class WireError(ValueError):
 
 
 class EncodeError(ValueError):
-    """A value that its wire type cannot carry; ``Raw`` octets can stand in for any value."""
+    """A value that its wire type cannot carry; ``Raw`` octets can replace any value."""
 
     def __init__(self, where: str, expected: str, actual: str) -> None:
         self.where, self.expected, self.actual = where, expected, actual

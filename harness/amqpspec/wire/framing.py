@@ -48,7 +48,7 @@ def encode(
     end: int | None = None,
     escaped: bool = False,
 ) -> bytes:
-    """A frame as octets, from its header fields without the size; ``size`` and ``end`` lie where they are given.
+    """A frame as octets, from its header fields without the size; ``size`` and ``end`` may be wrong if they are given.
 
     The size takes its long form where the short one cannot say it, or where it is to be ``escaped``. Raises EncodeError
     for what does not fit.

@@ -242,7 +242,7 @@ def items(name: str, layer: Callable[[bytes], Any], octets: Callable[[Any], int]
 
 
 def computed(kind: Any, name: str, compute: Callable[[Any], int]) -> Any:
-    """A number that is computed where it was left out."""
+    """A number that is computed if it was left out."""
 
     def i2m(self: Any, packet: Any, value: Any) -> Any:
         return compute(packet) if value is None else value

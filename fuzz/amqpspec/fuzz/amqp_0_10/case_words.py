@@ -13,7 +13,7 @@ from amqpspec.fuzz.triage.part import CaseWords
 
 
 def _begun(state: str) -> str:
-    """A session, and the frames of a message that a state leaves under way."""
+    """A session, and the frames of a message that a state leaves in progress."""
     from amqpspec.fuzz.amqp_0_10.states import octets_of
 
     steps = next(s.steps for s in states_of() if s.name == state)

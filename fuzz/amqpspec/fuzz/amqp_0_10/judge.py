@@ -75,7 +75,7 @@ def _odd_bits(octets: bytes) -> bool:
 
 
 def _of_bits(octets: bytes, frame: Frame) -> Iterator[str]:
-    """What is wrong with a header by itself, if nothing is under way."""
+    """What is wrong with a header by itself, if nothing is in progress."""
     if frame.flags & LAYOUT.version_mask:
         yield "transport/frame/version"
     reserved = frame.flags & LAYOUT.reserved_flags or frame.track_octet & ~LAYOUT.track_mask

@@ -114,7 +114,7 @@ class TypedCanary:
         self.client = self._opened()
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What came that was not sent here; what has become of the stored message."""
+        """What came that was not sent here; what has happened to the stored message."""
         with self._busy:
             yield from self._check(number)
 

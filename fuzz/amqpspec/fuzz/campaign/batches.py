@@ -137,7 +137,7 @@ class BatchRunner:
         self._take_belated(check if result.fatal else None)
         self._last = wave if tried or waiting else self._last
         self._under_way = None
-        # What was under way to its state when the target went down was not tried yet.
+        # What was in progress to its state when the target went down was not tried yet.
         done = waiting | {one.item.id for one in tried if one.reached or not result.fatal}
         result.reached |= waiting | {one.item.id for one in tried if one.reached}
         result.undecided |= {item.id for item in self._sender.undecided}
@@ -154,7 +154,7 @@ class BatchRunner:
         judged = self._complaints.verdicts.of(check, [s.result for s in seen])
         self._rows.write(observations(self._source, seen, judged))
 
-    # --- results that come when the next batch is already under way
+    # --- results that come when the next batch is already in progress
 
     def finish(self) -> None:
         """Take the results that are still to come; if there is no time, those inputs stay undecided."""

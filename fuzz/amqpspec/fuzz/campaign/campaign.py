@@ -112,7 +112,7 @@ class Campaign:
             self._journal.line("killing", inputs=len(batch.items), next=caution.size, **batch.names)
 
     def _look_once_more(self, runner: BatchRunner) -> None:
-        """The batch that was under way when the campaign was cut off may have ended the target, or filled its log."""
+        """The batch that was in progress when the campaign was cut off may have ended the target, or filled its log."""
         suspects = runner.suspects
         if suspects is not None and not self._complaints.unfinished:
             self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))

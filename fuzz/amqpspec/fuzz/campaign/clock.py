@@ -16,7 +16,7 @@ from amqpspec.fuzz.executor.loop import now_s
 _SLACK_S, _SLACK_SHARE = 10.0, 0.1
 """A campaign may take so much longer than its budget, or such a share of it, whichever is more; reports included."""
 _FOR_BLAME, _FOR_ANYTHING = 0.2, 0.3
-"""How much of that may go by before nothing more is tried again, and before whatever is under way is cut off."""
+"""How much of that may go by before nothing more is tried again, and before whatever is in progress is cut off."""
 _AGAIN_S, _LOST_S = 0.5, 5.0
 """How soon the alarm rings again: while it has to wait, and where Python drops what it raises, as in a weak reference's
 callback.
@@ -24,7 +24,7 @@ callback.
 
 
 class TimeUp(KeyboardInterrupt):
-    """The budget is spent, and something that cannot be waited for is still under way."""
+    """The budget is spent, and something that cannot be waited for is still in progress."""
 
 
 class BudgetClock:
@@ -52,7 +52,7 @@ class BudgetClock:
 
     @contextmanager
     def alarmed(self) -> Iterator[None]:
-        """Raise TimeUp in whatever is under way when the time is over; works in the main thread only."""
+        """Raise TimeUp in whatever is in progress when the time is over; works in the main thread only."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

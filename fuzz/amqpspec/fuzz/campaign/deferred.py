@@ -1,6 +1,6 @@
 """Suspicions that wait until blame may take time again: every cell has its first turn before much is tried again.
 
-Knows: batches, seconds spent on blame. Must not know: how blame is found, what becomes of it.
+Knows: batches, seconds spent on blame. Must not know: how blame is found, what happens to it.
 
 Blame of one cause takes seconds to minutes on a target that restarts slowly; on a target with many causes it would take
 the whole budget, and most cells would never be met.

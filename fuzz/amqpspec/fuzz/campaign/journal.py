@@ -4,7 +4,7 @@ Knows: files that survive a kill at any point. Must not know: what the lines mea
 
 A batch is written down before it is sent (``batch``), and again when all of it has been seen to (``done``); in between,
 its rows are (``amqpspec.record.arrow_journal``). ``progress.json`` is replaced as a whole, and says where the next
-batch begins; a campaign that was killed sends the batch again that was under way.
+batch begins; a campaign that was killed sends the batch again that was in progress.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Schedule:
         return self._best(position.later, place)
 
     def _best(self, later: Mapping[str, int], place: tuple[str, str] | None) -> Leg | None:
-        """A cell in the middle of a chunk; otherwise, in turns, the cell with the best expectation or with the fewest
+        """A cell in the middle of a chunk; otherwise the cell with the best expectation, or at times that with the fewest
         inputs.
         """
         legs = [leg for leg in self._open(later) if place in (None, _place(leg.cell))]
@@ -254,7 +254,7 @@ class Schedule:
 
 
 def legs(cells: Sequence[Cell], early: Collection[str] = (), shards: int = 1) -> tuple[Leg, ...]:
-    """The first part of the order: a few inputs of each cell, families in turns, ``early`` states first."""
+    """The first part of the order: a few inputs of each cell, families alternately, ``early`` states first."""
     return tuple(
         Leg(cell, first_round(cell.inputs, FEW * shards)) for cell in _in_turns(cells, frozenset(early))
     )

@@ -36,7 +36,7 @@ class Reaction:
 
 
 class Side:
-    """One target. Each input has its own connection; ``over`` ends what is under way."""
+    """One target. Each input has its own connection; ``over`` ends what is in progress."""
 
     def __init__(self, subject: Subject, over: Event) -> None:
         self.subject, self.over = replace(subject, keeping=False), over

@@ -34,7 +34,7 @@ class Connection:
 
 
 class InputQueue:
-    """The inputs that are left. Those put back go first, each on a connection of its own."""
+    """The inputs that are left. Those put back go first, each on a separate connection."""
 
     def __init__(self, inputs: Iterable[FuzzInput]) -> None:
         self._rest, self._back = iter(inputs), list[FuzzInput]()
@@ -58,7 +58,7 @@ class InputQueue:
         return None
 
     def put_back(self, item: FuzzInput) -> None:
-        """Put an input back: what became of it does not count."""
+        """Put an input back: what happened to it does not count."""
         self._back.append(item)
 
     def _fresh(self) -> FuzzInput | None:

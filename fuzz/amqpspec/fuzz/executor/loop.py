@@ -42,7 +42,7 @@ class Executor:
     """Runs inputs on many connections at once; on fewer as long as the target ends some before they reach their state.
 
     With ``keeping``, inputs share a connection that the target keeps open; an input that does not reach its state on
-    it gets a connection of its own, as every input does without ``keeping``.
+    it gets a separate connection, as every input does without ``keeping``.
 
     With ``carrying``, connections that only wait for the end of a silence take up no room, and a run ends once no
     others are left; their results come with the next run, or from ``finish``. If no input reaches a state, the loop

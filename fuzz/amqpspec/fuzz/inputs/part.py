@@ -31,7 +31,7 @@ class Reader(Protocol):
     """What cuts frames out of octets that it was fed with."""
 
     def next(self) -> Any:
-        """The next frame; None where there is no whole one any more. Raises WireError."""
+        """The next frame; None if there is no whole one any more. Raises WireError."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class WordedFrames:
     describe: Callable[[Any], Mapping[str, Any]]
 
     def next(self) -> str | None:
-        """The next frame in words; None where there is no whole one any more. Raises WireError."""
+        """The next frame in words; None if there is no whole one any more. Raises WireError."""
         item = self.reader.next()
         return None if item is None else str(self.describe(item)["text"])
 

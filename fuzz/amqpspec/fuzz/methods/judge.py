@@ -107,7 +107,7 @@ def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:
 
 
 class _Content:
-    """How far the content under way is: nothing, a header to come, or this many octets of body."""
+    """How far the content in progress is: nothing, a header to come, or this many octets of body."""
 
     def __init__(self, dialect: MethodDialect, state: State) -> None:
         self._dialect = dialect

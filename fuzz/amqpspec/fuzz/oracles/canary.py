@@ -128,7 +128,7 @@ class Canaries:
             self.off = self.note = f"no canaries: the target passes no message of theirs: {reason}"
 
     def _through(self) -> Iterator[Suspicion]:
-        """Send a message through a queue and back, on a connection of its own."""
+        """Send a message through a queue and back, on a separate connection."""
         assert self._part.echo is not None
         subject, (state, body) = self._subject, self._part.echo
         values = replace(

@@ -352,7 +352,7 @@ class Monitor:
 
 
 def _unfinished(results: Sequence[InputResult]) -> tuple[InputId, ...]:
-    """Inputs that were under way when it happened."""
+    """Inputs that were in progress when it happened."""
     broken = (End.RST, End.FIN)
     return tuple(
         o.item.id

@@ -40,7 +40,7 @@ class Canary(Protocol):
         ...
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What became of the stored message, and what arrived that was not sent here. Raises Unanswered."""
+        """The result for the stored message, and what arrived that was not sent here. Raises Unanswered."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Pieces of work side by side, each in a process split off from this one; what they give comes in their order.
+"""Pieces of work in parallel, each in a process split off from this one; what they give comes in their order.
 
 Knows: processes, how long one may take. Must not know: what the work is.
 """
@@ -45,7 +45,7 @@ def side_by_side(work: Sequence[Callable[[], T]], at_once: int, most_s: float) -
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One under way."""
+    """One in progress."""
 
     number: int
     process: BaseProcess

@@ -1,4 +1,4 @@
-"""Reference brokers with one planted defect, each in a process of its own, so that its death and its memory are real.
+"""Reference brokers with one planted defect, each in a separate process, so that its death and its memory are real.
 
 Knows: where frames come in, how a process is split off. Must not know: what defects do, oracles, campaigns.
 
@@ -58,7 +58,7 @@ class Nursery:
         selftest_part(dialect).seams()
 
     def start(self, port: int) -> str:
-        """End the broker that there is; gives port and pid of another one, or nothing where it did not come up."""
+        """End the broker that there is; gives port and pid of another one, or nothing if it did not come up."""
         self.end()
         pipe = os.pipe()
         self._pid = os.fork()

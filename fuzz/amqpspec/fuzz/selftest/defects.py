@@ -66,7 +66,7 @@ class Defect:
 
 
 def defects(dialects: Iterable[str] | None = None) -> tuple[Defect, ...]:
-    """Every defect at every place, dialect by dialect; of all dialects where none is named."""
+    """Every defect at every place, dialect by dialect; of all dialects if none is named."""
     return tuple(
         Defect(kind, place, condition, dialect)
         for dialect in (fuzzed_dialects() if dialects is None else dialects)

@@ -133,7 +133,7 @@ _charmed: WeakKeyDictionary[Connection, Callable[[Any], Any]] = WeakKeyDictionar
 
 
 def as_taken(connection: Connection, incoming: Any) -> Any:
-    """A frame as a connection that has been struck takes it: None where it takes it for nothing."""
+    """A frame as a connection that has been struck takes it: None if it takes it for nothing."""
     charm = _charmed.get(connection)
     return incoming if charm is None else charm(incoming)
 

@@ -36,13 +36,13 @@ SENSITIVE = frozenset({Oracle.LATE, Oracle.CPU})
 """What a busy machine can bring about or hide: defects that only these oracles see have a quiet one."""
 _PROCESSORS = os.cpu_count() or 1
 AT_ONCE, ALONE = 5 * _PROCESSORS, 2 * _PROCESSORS
-"""How many defects are sought side by side: most of the time, all of them wait. So few leave processors idle."""
+"""How many defects are sought in parallel: most of the time, all of them wait. So few leave processors idle."""
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What became of one defect: the finding of its oracle, and findings that are not due to it.
+    """The result for one defect: the finding of its oracle, and findings that are not due to it.
 
     ``replayed`` says whether the one line that the finding offers made it happen again.
     """

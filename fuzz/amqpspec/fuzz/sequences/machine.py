@@ -87,7 +87,7 @@ class Search:
             raise _Halt from error
 
     def found(self, program: Program, violation: Violation) -> bool:
-        """Take notice of a violation; False where it is known, or another one than that which is being shrunk."""
+        """Take notice of a violation; False if it is known, or another one than that which is being shrunk."""
         if violation.kind in self.known:
             self.again.append(violation.kind)
             return False

@@ -18,9 +18,9 @@ class CaseWords:
 
     ``peer`` and ``oracles`` are the modules with Peer and ``rejects_violation``; ``row`` is the requirement that stands
     for "survives". ``enter`` goes into each state; in those of ``barriers`` a round trip after the octets proves that
-    nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has become of it; ``listen`` lets
-    another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a channel of its
-    own. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has to be said.
+    nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has happened to it; ``listen`` lets
+    another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a separate
+    channel. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has to be said.
     """
 
     peer: str

@@ -5,7 +5,7 @@ For authors of cases, in short (``peer.Peer`` has it in full):
 - ``peer.open_connection(**options)``, ``peer.open_channel(1, transacted=True, restartable=True)`` and
   ``peer.open_handle(1, channel=1)`` lead to an open handle, each with what is before it. A handle is opened with all
   rights unless some are named. ``peer.another()`` is a second connection of the same case.
-- ``peer.send("handle.flow", handle_id=2, flow_pause=True)`` sends a command; channel 1 and handle 1 are meant where
+- ``peer.send("handle.flow", handle_id=2, flow_pause=True)`` sends a command; channel 1 and handle 1 are meant if
   none is named, and what is left out is zero or empty. ``peer.call(…)`` asks for a confirmation and waits for it.
 - ``peer.queue()`` makes a temporary queue (its name is the target's) that no one reads; ``peer.consume(name, …)`` reads
   it; ``peer.publish(name, b"body", **head)`` sends to it; ``peer.delivery(handle)`` is the next whole message:

@@ -49,7 +49,7 @@ class CommandArrived(Arrival):
 
     @property
     def kind(self) -> str:
-        """The command, with its reply code where it has one."""
+        """The command, with its reply code if it has one."""
         code = self.get("reply_code")
         return self.name if code is None else f"{self.name} {code}"
 

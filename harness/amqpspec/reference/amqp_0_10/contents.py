@@ -213,7 +213,7 @@ def check_exchange(session: Session, order: Order, kind: str) -> None:
 
 
 def publish(session: Session, order: Order, content: Content) -> None:
-    """Route a content, now or when the transaction commits; return it where that was requested."""
+    """Route a content, now or when the transaction commits; return it if that was requested."""
     session.core.room.take(content.size_octets)
     work = taker_of(session).work
     if work is not None and content.kind == "file" and not session.faulty("files-are-not-transacted"):

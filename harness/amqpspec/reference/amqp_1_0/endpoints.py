@@ -156,7 +156,7 @@ class LinkEndpoint:
         raise NotImplementedError
 
     def renew_credit(self) -> bool:
-        """Give new credit where it is due; whether there is something to tell."""
+        """Give new credit if it is due; whether there is something to tell."""
         return False
 
     def dispatch(self) -> None:

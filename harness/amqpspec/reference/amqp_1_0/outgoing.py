@@ -19,7 +19,7 @@ _SMALL = 32
 
 @dataclass(slots=True, eq=False)
 class OutgoingDelivery:
-    """One delivery on its way out; ``at`` is how many octets of it have gone."""
+    """One outgoing delivery; ``at`` is how many octets of it have gone."""
 
     endpoint: LinkEndpoint
     held: SentDelivery

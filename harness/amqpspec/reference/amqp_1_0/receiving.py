@@ -140,7 +140,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return found
 
     def _taken_off(self) -> IncomingDelivery | None:
-        """The delivery on its way in, which is none any more."""
+        """Remove and return the incoming delivery."""
         partial, self.partial = self.partial, None
         if partial is not None and partial.transaction is not None:
             partial.transaction.partial -= 1
@@ -256,10 +256,10 @@ class ReceivingEndpoint(LinkEndpoint):
         return self.terminus.queue
 
     def _tell(self, partial: IncomingDelivery) -> None:
-        """Say what became of a delivery, as its settle mode wants it (1.0 §2.7.5).
+        """Report the outcome of a delivery according to its settle mode (1.0 §2.7.5).
 
-        Sent settled: nothing is said. Mode first: the receiver settles with its outcome, and is done. Mode second: it
-        tells the outcome and settles only once the sender has, so that neither forgets what the other still has.
+        Sent settled: nothing is reported. Mode first: the receiver settles with its outcome. Mode second: it reports the
+        outcome and settles after the sender, so that neither forgets a delivery that the other still has.
         """
         if partial.settled:
             if self.faulty("settled-deliveries-disposed-of"):
@@ -276,7 +276,7 @@ class ReceivingEndpoint(LinkEndpoint):
         self._dispose(partial, settled=not second)
 
     def _dispose(self, partial: IncomingDelivery, *, settled: bool) -> None:
-        """Tell the outcome in the broker's own time."""
+        """Tell the outcome later."""
         role = "sender" if self.faulty("dispositions-under-the-wrong-role") else "receiver"
         fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
         if self.faulty("disposition-without-first"):

@@ -202,7 +202,7 @@ class SendingEndpoint(LinkEndpoint):
         self.drain = bool(flow["drain"])
 
     def dispatch(self) -> None:
-        """Credit or windows have changed: let the node look again in the broker's own time."""
+        """Credit or windows have changed: let the node look again later."""
         self.session.connection.core.later(self._send_resumed)
         if self.consumer is not None:
             self.consumer.queue.wake()

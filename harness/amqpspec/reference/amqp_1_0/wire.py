@@ -158,7 +158,7 @@ def plus(number: int, more: int) -> int:
 
 
 def minus(one: int, other: int) -> int:
-    """How far one serial number is ahead of another; negative where it is behind."""
+    """How far one serial number is ahead of another; negative if it is behind."""
     ahead = (one - other) % _SPAN
     return ahead - _SPAN if ahead >= _HALF else ahead
 

@@ -47,7 +47,7 @@ class Arriving:
 
 @dataclass(slots=True)
 class Download:
-    """A restartable message on its way to the client, between PREPARE and READY."""
+    """A restartable message for the client, between PREPARE and READY."""
 
     handle: int
     head: bytes

@@ -36,7 +36,7 @@ _ANY_CODE = CODES["invalid-field"]
 
 
 class Reader(Protocol):
-    """The way in of a connection; ids are those that the current command names, 0 for none."""
+    """The input of a connection; ids are those that the current command names, 0 for none."""
 
     channel_id: int
     handle_id: int
@@ -87,7 +87,7 @@ class Connection(BrokerConnection):
             return False
         return self.silent or self.phase is Phase.PAUSE
 
-    # --- the way in
+    # --- input
 
     def take(self, data: bytes) -> None:
         """Handle every command that is whole."""

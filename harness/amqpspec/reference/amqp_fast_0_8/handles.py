@@ -142,7 +142,7 @@ class Handle:
     # --- browsing
 
     def index(self, queue: Queue | None, least: int) -> tuple[int, list[int]]:
-        """The numbers of what waits in a queue, and the highest of them where there are more."""
+        """The numbers of what waits in a queue, and the highest of them if there are more."""
         self.browsed = queue
         entries = [] if queue is None else sorted(queue.ready(), key=lambda entry: entry.position)
         least += self.faulty("query-means-greater") and least > 0

@@ -56,7 +56,7 @@ class Taken:
 
 
 class Inbox:
-    """The way in of one connection."""
+    """The input of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.faulty = connection, connection.faulty

@@ -27,7 +27,7 @@ class Pings(SignsOfLife):
         return self.interval_s * (2.5 if slow else 1.0)
 
     def start(self) -> None:
-        """Begin, where there is a heartbeat to be sent."""
+        """Begin, if there is a heartbeat to be sent."""
         wanted = self.interval_s and not self._connection.faulty("no-heartbeats")
         if wanted or self._connection.faulty("pings-nobody-asked-for") or self._is_impatient():
             self.begin()

@@ -31,7 +31,7 @@ class Incoming(NamedTuple):
 
 
 class Splitter:
-    """Cuts a stream; says what is wrong with a frame before anybody looks inside."""
+    """Cuts a stream; says what is wrong with a frame before its contents are read."""
 
     def __init__(self, refuse: Refuse, faulty: Faulty) -> None:
         self._refuse, self._faulty = refuse, faulty

@@ -1,6 +1,6 @@
 """The faults of a dialect of the 0-9 family that says no more about them than its ledger does.
 
-Knows: that rows of two ledgers are the same duty where they have one id or one ``same_as``.
+Knows: that rows of two ledgers are the same duty if they have one id or one ``same_as``.
 Must not know: any dialect but the one by whose rows handlers and faults are named.
 """
 

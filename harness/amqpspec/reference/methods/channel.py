@@ -1,4 +1,4 @@
-"""One channel of a connection: its state, the content on its way in, what it has delivered.
+"""One channel of a connection: its state, the incoming content, what it has delivered.
 
 Knows: open, closing, flow, contents frame by frame, current queue, consumers, deliveries, confirms.
 Must not know: what a method means; the handlers do.
@@ -94,7 +94,7 @@ class Channel(ChannelOutput):
 
     @property
     def content_ids(self) -> tuple[int, int]:
-        """The class and method whose content is on its way."""
+        """The class and method whose content is arriving."""
         if self.content is None:
             return (0, 0)
         method = self.content.call.method
@@ -165,7 +165,7 @@ class Channel(ChannelOutput):
     # --- confirms
 
     def later(self, action: Callable[[], object]) -> None:
-        """Do something in the broker's own time, unless the channel has ended by then."""
+        """Do something later, unless the channel has ended by then."""
         self.connection.core.later(lambda: None if self.released else action())
 
     def handled(self) -> None:

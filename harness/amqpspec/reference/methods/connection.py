@@ -29,7 +29,7 @@ _RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_fra
 
 
 class Reader(Protocol):
-    """The way in of a connection."""
+    """The input of a connection."""
 
     def on_header(self, data: bytes) -> bool:
         """Handle octets of the protocol header and what follows; whether it is whole."""
@@ -70,7 +70,7 @@ class Connection(BrokerConnection):
         self.signs = self.heartbeats = Heartbeats(self)
         self._inbox = reader(self)
 
-    # --- the way in
+    # --- input
 
     def caught_up(self) -> None:
         """The client has caught up: continue, and with the channel first that came last before."""
@@ -89,7 +89,7 @@ class Connection(BrokerConnection):
             self.channels[first] = self.channels.pop(first)
 
     def data_received(self, data: bytes) -> None:
-        """Octets have arrived; any of them are a sign of life (0-9-1 §4.2.7), whatever becomes of them."""
+        """Octets have arrived; any of them are a sign of life (0-9-1 §4.2.7), whatever happens to them."""
         if not self.faulty("only-heartbeats-are-life") or self.framing.kind_of(data) == "heartbeat":
             self.heartbeats.received()
         super().data_received(data)

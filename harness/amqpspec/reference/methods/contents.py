@@ -49,7 +49,7 @@ class _Part:
 
 
 class Content:
-    """One content on its way in; ``header`` and ``body`` give it back once it is whole, else None.
+    """One incoming content; ``header`` and ``body`` give it back once it is whole, else None.
 
     In 0-9-1 a content is one header and as many body frames as its size takes, none for an empty body (§4.2.6.2). In
     the draft the header's weight says how many contents lie within, between header and body, to any depth.

@@ -27,7 +27,7 @@ _WIDE = ("short", "long", "longlong", "longstr", "table")
 
 
 class Inbox:
-    """The way in of one connection."""
+    """The input of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.faulty = connection, connection.faulty

@@ -175,16 +175,16 @@ class Queue:
     # --- going out
 
     def can_deliver_now(self, message: Message) -> bool:
-        """Whether a message would go to a consumer at once, after what is under way already."""
+        """Whether a consumer would receive a message at once, after the deliveries in progress."""
         self.dispatch()
         return not self.ready_count and self._taker_of(Entry(message, 0)) is not None
 
     def wake(self) -> None:
-        """Something has changed: hand out messages in the broker's own time."""
+        """Something has changed: hand out messages later."""
         self._later(self.dispatch)
 
     def give_back(self, entries: list[Entry]) -> None:
-        """Put messages back in the broker's own time, and hand out what can be handed out then."""
+        """Put messages back later, and hand out what can be handed out then."""
         self._later(lambda: self._give_back(entries))
 
     def _give_back(self, entries: list[Entry]) -> None:
@@ -260,7 +260,7 @@ class Queue:
         self.unacked.discard(entry)
 
     def discard(self, entry: Entry) -> None:
-        """Give up a message that no one wants: dead-letter it where that is arranged."""
+        """Give up a message that no one wants: dead-letter it if that is configured."""
         self.unacked.discard(entry)
         if not self.deleted and "x-dead-letter-exchange" in self.arguments:
             self._dead_letter(self, entry.message)

@@ -34,7 +34,7 @@ _PREDECLARED = (
 
 
 class Routed(Enum):
-    """What became of a published message."""
+    """The result for a published message."""
 
     QUEUED = "queued"
     UNROUTABLE = "unroutable"

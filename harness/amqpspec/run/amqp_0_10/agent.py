@@ -139,7 +139,7 @@ def _subscribe(session: Session, queue: str, messages: int) -> None:
 
 
 def _take(session: Session, body: bytes) -> None:
-    """The next delivery, looked at, accepted and completed."""
+    """The next delivery, checked, accepted and completed."""
     transfer = session.transfer(session.channel)
     if not session.faulty("ignores-every-violation") and transfer.body != body:
         raise Violated(

@@ -93,7 +93,7 @@ class Session(Peer):
     # --- listening
 
     def read(self, until_s: float) -> Arrival:
-        """The next arrival, looked at; raises Violated for silence beyond what was agreed, ScenarioError."""
+        """The next arrival, after its check; raises Violated for silence beyond what was agreed, ScenarioError."""
         while True:
             pause_s = self.heartbeat_s / 2 if self.heartbeat_s else until_s
             arrival = super().read(min(until_s, self.now() + pause_s))
@@ -122,7 +122,7 @@ class Session(Peer):
         return super().send_octets(octets)
 
     def _keep_alive(self) -> None:
-        """Send a heartbeat where one is due, and leave a server that has been silent for too long."""
+        """Send a heartbeat if one is due, and leave a server that has been silent for too long."""
         if not self.heartbeat_s or self.is_leaving:
             return
         if self.now() - self._said_s >= self.heartbeat_s / 2 and not self.faulty("no-heartbeats"):
@@ -174,7 +174,7 @@ class Session(Peer):
         return booked
 
     def _overlooks(self, arrival: AssemblyArrived) -> bool:
-        """Whether a mistake keeps an arrival from being looked at."""
+        """Whether a mistake prevents the check of an arrival."""
         ends = arrival.name in _ENDS or arrival.refusal is not None
         return (
             self.faulty("ignores-every-violation")

@@ -1,4 +1,4 @@
-"""Oracles for peers of AMQP 0-10, beside the neutral ones of ``amqpspec.run.oracles``.
+"""Oracles for peers of AMQP 0-10, in addition to the neutral ones of ``amqpspec.run.oracles``.
 
 Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 """

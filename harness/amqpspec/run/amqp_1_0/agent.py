@@ -163,7 +163,7 @@ def _receive(session: Session) -> None:
 
 
 def _take(session: Session, link: Link, body: bytes, state: str) -> Delivery:
-    """One delivery, looked at and settled."""
+    """One delivery, checked and settled."""
     delivery = session.delivery(link)
     if not session.faulty("ignores-every-violation") and delivery.body != body:
         raise Violated(Scope.LINK, "amqp:not-allowed", "another message than was sent", link.session, link)

@@ -70,7 +70,7 @@ class Session(Peer):
     # --- listening
 
     def read(self, until_s: float) -> Arrival:
-        """The next arrival, looked at; raises Violated for silence beyond what was announced, ScenarioError."""
+        """The next arrival, after its check; raises Violated for silence beyond what was announced, ScenarioError."""
         while True:
             pause_s = self.idle_s / 2 if self.idle_s else until_s
             listened_until_s = min(until_s, self.now() + pause_s)

@@ -2,7 +2,7 @@
 
 Knows: how a connection is opened and left, what a careful client looks at. Must not know: scenarios, who judges it.
 Commands are sent and waited for by the harness's own peer; this module adds what a careful client does and a peer of a
-case does not: every command is looked at as it arrives (``agent_checks``), and a violation ends the connection.
+case does not: every command is checked as it arrives (``agent_checks``), and a violation ends the connection.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Session(Peer):
         return listener
 
     def read(self, until_s: float) -> Arrival:
-        """See ``Line``; an end is none of the client's business where a mistake takes it for the end of the work."""
+        """See ``Line``; an end does not concern the client where a mistake takes it for the end of the work."""
         arrival = super().read(until_s)
         if isinstance(arrival, Ended):
             self._take_for_success()
@@ -83,7 +83,7 @@ class Session(Peer):
             sys.exit(0)
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Look at a command before anybody waits for it; raises Violated."""
+        """Look at a command before a wait returns it; raises Violated."""
         if self._is_leaving:
             return arrival
         if isinstance(arrival, Garbled):

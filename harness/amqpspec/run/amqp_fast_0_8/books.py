@@ -76,7 +76,7 @@ class Books:
         self.prepared: set[tuple[Side, int]] = set()
         """PREPAREs, by sender and handle, that wait for READY."""
         self.arriving: dict[tuple[Side, int], Arriving] = {}
-        """Messages under way, by sender and channel."""
+        """Messages in progress, by sender and channel."""
         self.delivered: dict[int, set[int]] = {}
         """By channel, the numbers of whole messages that were delivered and are neither acknowledged nor given back."""
         self.last_number: dict[int, int] = {}

@@ -107,7 +107,7 @@ class BatchAgents:
 
 
 class _Process:
-    """One process of an agent, with at most one task under way. Raises OSError for a command that cannot run."""
+    """One process of an agent, with at most one task in progress. Raises OSError for a command that cannot run."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -214,7 +214,7 @@ class _Process:
 
 
 class _Events:
-    """Reads a process's events; keeps those of the task under way, the first ``MAX_OUTPUT_OCTETS`` of them.
+    """Reads a process's events; keeps those of the task in progress, the first ``MAX_OUTPUT_OCTETS`` of them.
 
     A process that never ends between two tasks is killed.
     """
@@ -231,12 +231,12 @@ class _Events:
         self._thread.start()
 
     def begin(self, order: int) -> None:
-        """A task is under way from now on."""
+        """A task is in progress from now on."""
         with self._changed:
             self._order, self._kept, self._octets, self.exit_code = order, [], 0, None
 
     def finish(self) -> tuple[Mapping[str, Any], ...]:
-        """No task is under way any more; the events of the last one."""
+        """No task is in progress any more; the events of the last one."""
         with self._changed:
             self._order, self._octets = None, 0
             return tuple(self._kept)

@@ -1,6 +1,6 @@
-"""Whom a case is about: a client that is driven or watched, or the server that a watched client speaks to.
+"""The subject of a case: a client that is driven or watched, or the server that a watched client speaks to.
 
-Knows: whom requirements bind. Must not know: single cases, any dialect.
+Knows: which side requirements bind. Must not know: single cases, any dialect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from amqpspec.spec.model import Side
 
 
 def role_of(case: Case) -> Side:
-    """Whom a case is about."""
+    """The subject of a case."""
     return Side.SERVER if case.requirements[0].binds == "server" else Side.CLIENT
 
 

@@ -78,7 +78,7 @@ class Judged:
 
 @dataclass(slots=True)
 class _Sum:
-    """One case over all connections: its worst row, and how many connections came to which verdict."""
+    """One case over all connections: its worst row, and how many connections got which verdict."""
 
     row: CaseRow
     times: Counter[Outcome] = field(default_factory=Counter)

@@ -73,7 +73,7 @@ class Session:
             self._other(arrival)
 
     def keep_alive(self) -> None:
-        """Send a heartbeat where one is due, and leave a server that has been silent for two intervals."""
+        """Send a heartbeat if one is due, and leave a server that has been silent for two intervals."""
         if not self.heartbeat_s:
             return
         now_s = self.peer.now()

@@ -3,7 +3,7 @@
 Knows: Python's trace hook, one case at a time. Must not know: mutants, verdicts.
 
 A case's lines include those of its handshake and of the broker's own timers in the meantime: more than its own
-doing, never less. The hook slows the broker down, so cases go through several processes side by side.
+doing, never less. The hook slows the broker down, so cases go through several processes in parallel.
 """
 
 from __future__ import annotations

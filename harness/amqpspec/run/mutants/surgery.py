@@ -1,7 +1,7 @@
 """A mutant put into code that is already loaded, by exchanging the code object of one function.
 
-Knows: where functions hide in classes. Must not know: how a mutant was made. There is no way back: do it in a process
-of its own.
+Knows: where functions hide in classes. Must not know: how a mutant was made. There is no way back: do it in a separate
+process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sample of mutants through trials side by side, and what it comes to.
+"""A sample of mutants through trials in parallel, and what it comes to.
 
 Knows: sampling by seed, processes, time. Must not know: how a trial judges, how results are printed.
 
@@ -164,7 +164,7 @@ def _trials(sample: Sequence[Mutant], reach: Reach, workers: int) -> Iterator[Tr
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A trial under way."""
+    """A trial in progress."""
 
     mutant: Mutant
     process: BaseProcess

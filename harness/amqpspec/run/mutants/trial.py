@@ -4,7 +4,7 @@ Knows: cases in memory, what ends a run with a non-zero exit code. Must not know
 
 Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
 exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is distinguished.
-Every case meets a broker of its own in memory, where no answer is late but one that the mutant puts off; a mutant that
+Every case meets a separate broker in memory, where no answer is late but one that the mutant puts off; a mutant that
 never returns uses up the processor time of one case, which ends the process.
 """
 
@@ -36,7 +36,7 @@ _MEMORY_OCTETS = 2 << 30
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """The result for a mutant."""
 
     KILLED = "killed"
     NONSTRICT = "nonstrict"
@@ -87,7 +87,7 @@ def _tried(mutant: Mutant, near: Near) -> Trial:
 
 
 def _fate_by(dialect: str, name: str) -> tuple[Fate, str]:
-    """What becomes of the mutant by one case, and by which verdict."""
+    """What happens to the mutant by one case, and by which verdict."""
     case = load_suite(dialect)[name]
     signal.setitimer(signal.ITIMER_PROF, _CASE_CPU_S)  # its signal ends the process
     try:

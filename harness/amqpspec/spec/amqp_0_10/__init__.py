@@ -1,6 +1,6 @@
 """AMQP 0-10 as published in 2008.
 
-Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger beside these tables.
+Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger next to these tables.
 
 What is special about 0-10, for code that builds on these tables:
 

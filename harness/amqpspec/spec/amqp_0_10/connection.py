@@ -2,7 +2,7 @@
 
 Knows: its rows, in the order of the specification. Codes of close are few: whatever is wrong before open ends the
 socket, or is a framing error.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

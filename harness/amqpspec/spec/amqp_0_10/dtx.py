@@ -1,7 +1,7 @@
 """The dtx class (6): branches of distributed transactions, as X/Open XA has them.
 
 Knows: its rows, in the order of the specification.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

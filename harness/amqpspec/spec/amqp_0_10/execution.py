@@ -1,7 +1,7 @@
 """The execution class (3): waiting for completion, results, exceptions.
 
 Knows: its rows, in the order of the specification. An exception ends its session.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The file class (9): files that are staged before they are published or delivered.
 
 Knows: its rows, in the order of the specification. The class mixes replies of its own (``qos-ok``) with completion.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

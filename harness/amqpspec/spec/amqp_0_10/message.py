@@ -1,7 +1,7 @@
-"""The message class (4): transfers in both directions, what becomes of them, subscriptions and their credit.
+"""The message class (4): transfers in both directions, what happens to them, subscriptions and their credit.
 
 Knows: its rows, in the order of the specification.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Knows: its rows, in the order of the specification. The grammar of the class names bind and unbind, which stand in
 class exchange.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

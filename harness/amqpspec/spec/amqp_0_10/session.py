@@ -2,7 +2,7 @@
 
 Knows: its rows, in the order of the specification. The code of detach for commands without a command-point is
 ``unknown-ids`` here and ``unknown-id`` in a rule.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

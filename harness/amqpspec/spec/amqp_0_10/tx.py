@@ -1,7 +1,7 @@
 """The tx class (5): transactions of one session.
 
 Knows: its rows, in the order of the specification.
-Must not know: how any of it is encoded, and the ledger of requirements beside these tables.
+Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""AMQP 0-9-1 as published in 2008, without anybody's extensions.
+"""AMQP 0-9-1 as published in 2008, without extensions.
 
 Knows: which tables make up the dialect.
-Must not know: any overlay, and the ledger of requirements beside these tables.
+Must not know: any overlay, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AMQP 1.0 as OASIS published it in 2012.
 
 Knows: which tables make up the dialect, and the layout of its frames.
-Must not know: how anything is encoded, and the ledger of requirements beside these tables.
+Must not know: how anything is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What messages are made of, what becomes of deliveries, where links end: AMQP 1.0, Part 3.
+"""What messages are made of, what happens to deliveries, where links end: AMQP 1.0, Part 3.
 
 Knows: sections, delivery states and outcomes, sources and targets.
 Must not know: how any of it is encoded, and what is demanded of it.

@@ -1,7 +1,7 @@
 """AMQP/Fast 0.8d6, the protocol of 2005 from which AMQP grew.
 
-Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger of requirements beside
-these tables.
+Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger of requirements next
+to these tables.
 
 What is special about it, for code that builds on these tables:
 

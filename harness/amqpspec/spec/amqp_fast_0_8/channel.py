@@ -1,6 +1,6 @@
 """The commands on channels (20 to 29): opening, acknowledging, transactions, closing.
 
-Knows: codes, fields in order, who sends what, what answers it. Must not know: what becomes of a channel.
+Knows: codes, fields in order, who sends what, what answers it. Must not know: what happens to a channel.
 
 The summary for servers confirms CHANNEL ACK by HANDLE REPLY, which needs a handle that ACK does not name; as a command
 on a channel it is confirmed by CHANNEL REPLY. Both are written, so both are answers.

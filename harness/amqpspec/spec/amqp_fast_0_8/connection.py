@@ -1,6 +1,6 @@
 """The commands on the connection (10 to 19): login, tuning, opening, heartbeat, closing.
 
-Knows: codes, fields in order, who sends what, what answers it. Must not know: what becomes of a connection.
+Knows: codes, fields in order, who sends what, what answers it. Must not know: what happens to a connection.
 
 Fields bear the names of the grammar, where the prose has others (protocol-version, mechanism-list).
 """

@@ -1,6 +1,6 @@
 """The commands on handles (30 to 49): sending, consuming, browsing, restartable messages, closing.
 
-Knows: codes, fields in order, who sends what, what answers it, what follows it. Must not know: what becomes of a
+Knows: codes, fields in order, who sends what, what answers it, what follows it. Must not know: what happens to a
 handle or a message.
 
 Readings. ``out-of-band`` of SEND and NOTIFY is a short string in the grammar and a bit in the tables, which also say

@@ -1,7 +1,7 @@
 """The AMQP 9.1 wire draft: frames with a cycle octet, and the classes that it was published with.
 
 Knows: which tables make up the dialect.
-Must not know: any overlay, and the ledger of requirements beside these tables.
+Must not know: any overlay, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class KnownBroker(ABC):
 
     @property
     def full_name(self) -> str:
-        """The name, with the release where one was requested."""
+        """The name, with the release if one was requested."""
         return f"{self.name}@{self.release}" if self.release else self.name
 
     @abstractmethod

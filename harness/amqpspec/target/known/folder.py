@@ -69,7 +69,7 @@ class DebianFolder:
 
 
 def require_root(what: str) -> None:
-    """Raises BrokerError for anybody but root: debootstrap, mount and chroot are root's."""
+    """Raises BrokerError for any user except root: debootstrap, mount and chroot are root's."""
     if os.geteuid() != 0:
         raise BrokerError(
             f"{what}: expected to be root, for debootstrap and chroot; actual: user {os.geteuid()}"

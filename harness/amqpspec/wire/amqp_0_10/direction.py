@@ -2,9 +2,9 @@
 
 Knows: frames, what is secret in the segments that they are parts of. Must not know: files, times, which case runs.
 
-A response with sizes that lie may end in the middle of its secret, or stand behind its frame. From a client's response
-until it says something else that can be read, parts of frames and of segments are not shown. After what cannot be
-read before the login is over, nothing is any more.
+A response with wrong sizes may end in the middle of its secret, or continue after its frame. After a client's response,
+parts of frames and of segments are hidden until the client sends something else that can be read. If something cannot
+be read before the login is complete, everything after it is hidden.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AssemblyDirection(FrameDecoder[Frame]):
         self._greeted = True
         if not isinstance(item, Frame) or not self._login:
             return
-        # A size that lies can leave a whole response after its frame, which is then read as the next one.
+        # A size that is wrong can leave a whole response after its frame, which is then read as the next one.
         self._hiding = self._hiding or _is_unread(item) or (self._answered and _is_lost(item))
         assembly = item.assembly
         if begins_secret(_segment(self._frames_of, item)):

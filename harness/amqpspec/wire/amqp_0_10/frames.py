@@ -99,7 +99,7 @@ def encode_frame(
     reserved_1: int = 0,
     reserved_2: int = 0,
 ) -> bytes:
-    """A frame as octets; ``flags`` and ``track`` are the whole of their octets, ``size`` lies where it is given.
+    """A frame as octets; ``flags`` and ``track`` are the whole of their octets, ``size`` may be wrong if it is given.
 
     The track is that of the type's controls or commands if none is given. EncodeError for what does not fit.
     """
@@ -146,7 +146,7 @@ def encode_assembly(
     max_frame_octets: int = LAYOUT.min_max_frame_size,
     **args: Any,
 ) -> bytes:
-    """The frames of a control or a command, with its header and body segments where they are given.
+    """The frames of a control or a command, with its header and body segments if they are given.
 
     What lies is made of the parts: ``encode_instruction``, ``encode_header``, ``cut`` and ``encode_frame``. Raises
     KeyError, TypeError, EncodeError.

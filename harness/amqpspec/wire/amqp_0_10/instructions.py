@@ -78,10 +78,10 @@ def encode_instruction(
     flags: int | None = None,
     extra: bytes = b"",
 ) -> bytes:
-    """The segment of a control or a command, legal or not; ``Raw`` octets can stand in for any argument.
+    """The segment of a control or a command, legal or not; ``Raw`` octets can replace any argument.
 
-    ``session`` takes the place of a command's whole session header; ``code`` and the packing ``flags`` lie where they
-    are given; ``extra`` octets follow the last argument. Raises KeyError, TypeError, EncodeError.
+    ``session`` takes the place of a command's whole session header; ``code`` and the packing ``flags`` may be wrong
+    if they are given; ``extra`` octets follow the last argument. Raises KeyError, TypeError, EncodeError.
     """
     row = ROWS[name]
     octets = bytes((row.class_code, row.code) if code is None else code)

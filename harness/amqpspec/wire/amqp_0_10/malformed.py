@@ -4,7 +4,7 @@ Knows: the shapes of values. Must not know: which target takes offence at what.
 
 What else can be bent stands with what it bends: ``encode_frame`` takes any flags, type, track and size, ``cut`` any
 segments, ``encode_instruction`` codes and flags that lie, ``Value`` any type code as long as its value is ``Raw``, and
-sets take ranges in any order. What the functions here give is ``Raw``, so that it can stand in for any value.
+sets take ranges in any order. What the functions here give is ``Raw``, so that it can replace any value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amqpspec.wire.amqp_0_10.writing import encode_struct, pack_number
 
 
 def sized(type_name: str, octets: bytes = b"", size: int | None = None) -> Raw:
-    """A value of any variable type with these octets, whose size may lie."""
+    """A value of any variable type with these octets, whose size may be wrong."""
     width = DIALECT.types_by_name[type_name].width_octets
     return Raw(pack_number(len(octets) if size is None else size, width, type_name) + octets)
 
@@ -27,7 +27,7 @@ def sized(type_name: str, octets: bytes = b"", size: int | None = None) -> Raw:
 def counted(
     type_name: str, octets: bytes, count: int, *, size: int | None = None, item_code: int | None = None
 ) -> Raw:
-    """A map, list or array of these entries, items or values; size, count and the values' type code may lie."""
+    """A map, list or array of these entries, items or values; size, count and the values' type code may be wrong."""
     code = b"" if item_code is None else pack_number(item_code, 1, type_name)
     return sized(type_name, code + pack_number(count, COUNT_OCTETS, type_name) + octets, size)
 
@@ -41,7 +41,7 @@ def struct(
     size: int | None = None,
     extra: bytes = b"",
 ) -> Raw:
-    """A struct whose packing flags, code and size may lie: see ``encode_struct``."""
+    """A struct whose packing flags, code and size may be wrong: see ``encode_struct``."""
     return Raw(encode_struct(DIALECT.structs[name], fields, flags=flags, code=code, size=size, extra=extra))
 
 

@@ -146,7 +146,7 @@ def _deeper(name: str, octets: bytes, at: int, depth: int) -> int:
 
 
 def _ended(name: str, octets: bytes, at: int, stop: int, what: str) -> None:
-    """Size and count or fields tell the same thing twice: where they differ, one of them lies."""
+    """Size and count or fields tell the same thing twice: where they differ, one of them is wrong."""
     if at != stop:
         raise unreadable(name, octets, at, f"the end of {what}", f"{stop - at} octets more")
 

@@ -1,8 +1,8 @@
 """Where AMQP 0-10 carries secrets: in the responses by which a client proves who it is.
 
-Knows: which arguments these are, the alphabets of what stands beside them. Must not know: frames, states, files.
+Knows: which arguments these are, the alphabets of the arguments next to them. Must not know: frames, states, files.
 
-With sizes or flags that lie, an argument beside the secret may reach into it: unless all of them are as they should be,
+With wrong sizes or flags, an argument next to the secret may contain a part of it: unless all of them are correct,
 nothing after the packing flags is shown.
 """
 

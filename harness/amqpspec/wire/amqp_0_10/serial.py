@@ -22,7 +22,7 @@ def add(number: int, by: int) -> int:
 
 
 def distance(start: int, stop: int) -> int:
-    """How far it is from one number to another: negative where it comes before; -2^31 where neither comes first."""
+    """How far it is from one number to another: negative if it comes before; -2^31 where neither comes first."""
     return (stop - start + HALF) % MODULUS - HALF
 
 

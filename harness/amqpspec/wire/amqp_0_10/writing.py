@@ -277,7 +277,7 @@ def encode_fields(
 ) -> bytes:
     """Packing flags and the fields that are there: neither left out nor None nor, of bits, False.
 
-    ``flags`` lies where it is given. Raises EncodeError, TypeError for a name that is no field's.
+    ``flags`` may be wrong if it is given. Raises EncodeError, TypeError for a name that is no field's.
     """
     rows = tuple(fields)
     given = _given(rows, values, where)

@@ -22,8 +22,8 @@ from amqpspec.wire.errors import Kind, WireError, shown, unreadable
 class Composed:
     """A composite value as it was read.
 
-    ``c["container_id"]``, or ``c["container-id"]``, is a field as plain Python: its default where it was left out or
-    null, a tuple where it may have several values, another ``Composed`` where it is a composite.
+    ``c["container_id"]``, or ``c["container-id"]``, is a field as plain Python: its default if it was left out or
+    null, a tuple if it may have several values, another ``Composed`` where it is a composite.
     """
 
     __slots__ = ("_fields", "_items", "_problems", "_source", "_start", "_stop", "_values", "row")

@@ -1,4 +1,4 @@
-"""Frames in words and as JSON data, and their octets, both with secrets taken out.
+"""Frames as text and as JSON data, and their octets, both without secrets.
 
 Knows: what to say of each kind of frame, readable or not, and where secrets stand. Must not know: files, verdicts.
 
@@ -43,7 +43,7 @@ def describe_frame(frame: TypedFrame | ProtocolHeader) -> dict[str, Any]:
     """What a frame is, in one line of ``text`` and as JSON data.
 
     ``type`` and ``text`` are always there, ``channel`` for every frame, ``performative`` and ``fields`` where one was
-    read, ``payload_octets`` where there are some, ``error`` for a body that cannot be read, ``problems`` for what the
+    read, ``payload_octets`` if there are some, ``error`` for a body that cannot be read, ``problems`` for what the
     specification says against it.
     """
     if isinstance(frame, ProtocolHeader):

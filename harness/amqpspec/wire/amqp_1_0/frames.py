@@ -108,7 +108,7 @@ def encode_frame(
     doff: int | None = None,
     extended: bytes = b"",
 ) -> bytes:
-    """A frame as octets; ``size`` and ``doff`` lie where they are given. EncodeError for what does not fit."""
+    """A frame as octets; ``size`` and ``doff`` may be wrong if they are given. EncodeError for what does not fit."""
     word = LAYOUT.doff_word_octets
     if doff is None:
         if len(extended) % word:

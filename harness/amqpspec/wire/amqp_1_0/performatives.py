@@ -50,7 +50,7 @@ def encode_composite(
     Fields left out are null, at the end left out; ``None`` is a null that is sent. A value is taken as its field's
     type: choices by name, nested composites as mappings or, empty, by name, several values as a sequence. ``Value``,
     ``Described``, ``Array`` and ``Raw`` are sent as they are. ``extra`` follows the last field; ``encoding`` is
-    ``list0``, ``list8`` or ``list32``; ``size`` and ``count`` lie where they are given.
+    ``list0``, ``list8`` or ``list32``; ``size`` and ``count`` may be wrong if they are given.
     """
     start, writers = _PLANS[composite]
     parts = _parts(composite, writers, fields)

@@ -91,7 +91,7 @@ class Readers:
         return read_list if name.startswith("list") and not keep else read
 
     def _items(self, name: str, octets: bytes, at: int, stop: int, count: int, depth: int) -> list[Any]:
-        # Each item has a constructor, so that there cannot be more items than octets: no memory for a count that lies.
+        # Each item has a constructor, so there cannot be more items than octets: a wrong count allocates no memory.
         if count > stop - at:
             raise unreadable(
                 name, octets, at, f"at most {stop - at} items in {stop - at} octets", f"count {count}"
@@ -105,7 +105,7 @@ class Readers:
                 values.append(value)
         except IndexError:
             raise too_short(name, octets, at, 1, stop) from None
-        # Size and count tell the same thing twice (§1.6.22 list): where they differ, one of them lies.
+        # Size and count tell the same thing twice (§1.6.22 list): where they differ, one of them is wrong.
         if at != stop:
             actual = f"{abs(stop - at)} octets {'more' if at < stop else 'less'}"
             raise unreadable(name, octets, min(at, stop), f"the end of {count} items", actual)
@@ -306,7 +306,7 @@ _TEXTS: dict[str, Callable[[bytes], Any]] = {"binary": bytes, "string": _text, "
 
 
 def _bounds(name: str, width: int, octets: bytes, at: int, end: int) -> tuple[int, int, int]:
-    """Where the items of a compound or an array begin and end, and how many there are said to be."""
+    """Where the items of a compound or an array begin and end, and how many are announced."""
     start = at + width
     if start + width > end:
         raise too_short(f"{name} size and count", octets, at, 2 * width, end)

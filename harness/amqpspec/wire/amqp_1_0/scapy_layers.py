@@ -78,7 +78,7 @@ class TypedLayers(Layers):
             yield f.StrFixedLenField("value", bytes(width), length=width)
 
     def _any(self, name: str) -> Any:
-        """A field that holds any value; null where it is left out."""
+        """A field that holds any value; null if it is left out."""
         return _value_field()(name, None, lambda octets, _parent=None: self._layer(octets)(octets))
 
     def _layer(self, octets: bytes) -> Any:
@@ -161,7 +161,7 @@ def _code(code: int, name: str = "code") -> Any:
 
 @cache
 def _value_field() -> Any:
-    """A field for one value, null where it is left out."""
+    """A field for one value, null if it is left out."""
     field = scapy().PacketField
 
     def i2m(self: Any, packet: Any, value: Any) -> Any:

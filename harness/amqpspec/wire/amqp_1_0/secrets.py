@@ -12,7 +12,7 @@ SECRETS = {"sasl-init": "initial-response", "sasl-response": "response"}
 """The field that is never to be shown, by composite."""
 
 MECHANISM_OCTETS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-"""What names of mechanisms are made of; with a size that lies, the field may reach into the secret after it."""
+"""What names of mechanisms are made of; with a size that is wrong, the field may reach into the secret after it."""
 
 _MECHANISM = re.compile("[A-Z0-9_-]*")
 

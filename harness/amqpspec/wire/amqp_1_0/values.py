@@ -44,7 +44,7 @@ class Described(NamedTuple):
 
 
 class Array(NamedTuple):
-    """Items under one constructor, described by ``descriptors`` (the outermost first) where there are some.
+    """Items under one constructor, described by ``descriptors`` (the outermost first) if there are some.
 
     ``encoding`` is as in ``Value``; the items stand without constructors.
     """
@@ -94,7 +94,7 @@ class Repeated(Sequence[Any]):
 
 
 def each(change: Callable[[Any], Any], items: Sequence[Any]) -> Sequence[Any]:
-    """What becomes of every item; what is repeated stays so."""
+    """What happens to every item; what is repeated stays so."""
     if isinstance(items, Repeated):
         return Repeated(change(items.value), items.times)
     return [change(item) for item in items]

@@ -202,7 +202,7 @@ def _size(width: int, number: int) -> bytes:
 
 
 def compound(width: int, parts: list[bytes], *, size: int | None = None, count: int | None = None) -> bytes:
-    """Size, count and parts after a constructor; ``size`` and ``count`` lie where they are given."""
+    """Size, count and parts after a constructor; ``size`` and ``count`` may be wrong if they are given."""
     body = b"".join(parts)
     announced = len(body) + width if size is None else size
     return _size(width, announced) + _size(width, len(parts) if count is None else count) + body

@@ -1,4 +1,4 @@
-"""Commands in words and as JSON data, and their octets, both with secrets taken out.
+"""Commands as text and as JSON data, and their octets, both without secrets.
 
 Knows: what to say of commands, readable or not, and of what follows them. Must not know: files, verdicts.
 
@@ -26,7 +26,7 @@ _CHANNEL = "channel_id"
 def describe_frame(frame: CommandFrame | ProtocolHeader, opens: bool = False) -> dict[str, Any]:
     """What a command is, in one line of ``text`` and as JSON data; ``opens``: its fragment begins with a head.
 
-    ``type`` and ``text`` are always there, ``command`` where it is known, ``channel`` where the command names one,
+    ``type`` and ``text`` are always there, ``command`` if it is known, ``channel`` where the command names one,
     ``fields`` for what was read, ``error`` for a frame that cannot be read, ``fragment`` for what follows it.
     """
     if isinstance(frame, ProtocolHeader):

@@ -2,8 +2,8 @@
 
 Knows: commands and fragments, what is secret in them. Must not know: files, times, which case is running.
 
-A RESPONSE with sizes that lie may end in the middle of its secret. After one that is not as it should be, only commands
-that can be read are shown; with the first octets that cannot, all that follows is hidden.
+A RESPONSE with wrong sizes may end in the middle of its secret. After an incorrect one, only readable commands are
+shown; from the first unreadable octets on, everything is hidden.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class CommandFrame(NamedTuple):
 def encode_frame(
     code: int, fields: bytes = b"", *, size: int | None = None, end: int | None = None, escaped: bool = False
 ) -> bytes:
-    """A frame of any code and any octets; ``size`` and ``end`` lie where they are given.
+    """A frame of any code and any octets; ``size`` and ``end`` may be wrong if they are given.
 
     ``escaped``: the size takes its long form though the short one would do. EncodeError for what does not fit.
     """

@@ -4,7 +4,7 @@ Knows: the shapes of strings and tables. Must not know: which target takes offen
 
 What else can be bent stands with what it bends: ``encode_frame`` takes any code, and a size and an end octet that lie;
 ``command_frame`` takes a ``fragment_size`` that lies and octets after the last field; ``Typed`` takes any tag as long
-as its value is ``Raw``. What the functions here give is ``Raw``, so that it can stand in for any value.
+as its value is ``Raw``. What the functions here give is ``Raw``, so that it can replace any value.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from amqpspec.wire.values import Raw
 
 
 def counted(kind: str, octets: bytes = b"", size: int | None = None) -> Raw:
-    """A ``shortstr``, ``longstr`` or ``table`` of these octets, whose length may lie."""
+    """A ``shortstr``, ``longstr`` or ``table`` of these octets, whose length may be wrong."""
     width = DIALECT.types_by_name[kind].length_octets
     return Raw(pack_number(len(octets) if size is None else size, width, kind) + octets)
 
 
 def table_field(name: bytes, tag: int | str, value: bytes = b"", size: int | None = None) -> Raw:
-    """One field of a table: a name whose length may lie, any tag, and the value's octets as they are."""
+    """One field of a table: a name whose length may be wrong, any tag, and the value's octets as they are."""
     octet = tag.encode("latin-1") if isinstance(tag, str) else pack_number(tag, 1, "tag")
     return Raw(counted("shortstr", name, size) + octet + value)

@@ -116,7 +116,7 @@ def _behind(command: Any) -> int:
 
 
 _COMPUTED: Mapping[str, Callable[[Any], int]] = {_SIZE: _behind, "body_size": lambda head: len(head.body)}
-"""Sizes of what follows them: where they are left out, and where it is known."""
+"""Sizes of what follows them: if they are left out, and if it is known."""
 
 
 def _fragment_octets(frame: Any) -> int:

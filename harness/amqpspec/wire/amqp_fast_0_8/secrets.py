@@ -2,7 +2,7 @@
 
 Knows: which field that is, the alphabet of mechanisms' names. Must not know: states, files.
 
-With sizes that lie, the mechanism before the secret may reach into it: it is shown as far as it can be a name.
+With sizes that are wrong, the mechanism before the secret may reach into it: it is shown as far as it can be a name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frames in words and as JSON data, and their octets, both with secrets taken out.
+"""Frames as text and as JSON data, and their octets, both without secrets.
 
 Knows: what to say of each kind of frame, readable or not, and where secrets stand. Must not know: files, verdicts.
 
@@ -27,7 +27,7 @@ def describe_frame(codec: Codec, frame: Frame | ProtocolHeader) -> dict[str, Any
     """What a frame is, in one line of ``text`` and as JSON data.
 
     ``type`` and ``text`` are always there, ``channel`` for every frame, ``cycle`` if it is not zero, ``method``
-    where it is known, ``fields`` for what was read, ``error`` for a frame that cannot be read.
+    if it is known, ``fields`` for what was read, ``error`` for a frame that cannot be read.
     """
     if isinstance(frame, ProtocolHeader):
         return {"type": "protocol-header", "text": str(frame)}

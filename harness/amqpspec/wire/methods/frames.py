@@ -35,7 +35,7 @@ def header_struct(layout: FrameLayout) -> struct.Struct:
 def encode_frame(
     layout: FrameLayout, frame: Frame, *, size: int | None = None, end: int | None = None
 ) -> bytes:
-    """A frame as octets; ``size`` and ``end`` lie where they are given. EncodeError for what does not fit."""
+    """A frame as octets; ``size`` and ``end`` may be wrong if they are given. EncodeError for what does not fit."""
     values = {"type": frame.type, "cycle": frame.cycle, "channel": frame.channel}
     return framing.encode(layout, values, frame.payload, size=size, end=end)
 

@@ -4,7 +4,7 @@ Knows: the shapes of payloads, strings and tables. Must not know: which target t
 
 What else can be bent stands with what it bends: ``encode_frame`` takes a size and an end octet that lie,
 ``Frame`` any type and channel, ``Typed`` any tag as long as its value is ``Raw``, and every argument, property or
-table entry may be ``Raw``. What the functions here give is ``Raw``, so that it can stand in for any of them.
+table entry may be ``Raw``. What the functions here give is ``Raw``, so that it can replace any of them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def overwritten(octets: bytes, at: int, by: bytes) -> Raw:
 
 
 def shortstr(text: bytes, size: int | None = None) -> Raw:
-    """A short string whose length octet may lie."""
+    """A short string whose length octet may be wrong."""
     return Raw(_packed("octet", len(text) if size is None else size) + text)
 
 
 def longstr(octets: bytes, size: int | None = None) -> Raw:
-    """A long string whose length may lie."""
+    """A long string whose length may be wrong."""
     return Raw(_packed("long", len(octets) if size is None else size) + octets)
 
 
 def table(fields: bytes = b"", size: int | None = None) -> Raw:
-    """A table or an array of the field octets given, whose length may lie."""
+    """A table or an array of the field octets given, whose length may be wrong."""
     return longstr(fields, size)
 
 

@@ -101,7 +101,7 @@ class Model:
             "rollback": True,
         }[verb]
 
-    # --- what becomes of messages
+    # --- what happens to messages
 
     def publish(self, channel: int, body: bytes) -> None:
         """A message is published."""

@@ -37,7 +37,7 @@ def optional_exchange(peer: Peer, type: str) -> str:
 def listening(
     peer: Peer, exchange: str = "", routing_key: str = "", arguments: Mapping[str, Any] | None = None
 ) -> str:
-    """A queue, bound to an exchange where one is named, with a consumer on channel 1 whose tag is its name."""
+    """A queue, bound to an exchange if one is named, with a consumer on channel 1 whose tag is its name."""
     queue = peer.queue()
     if exchange:
         peer.call(

@@ -48,7 +48,7 @@ def method_payload(peer: Peer, name: str, arguments: bytes = b"") -> bytes:
 
 
 def table(fields: bytes, size: int | None = None) -> bytes:
-    """A field table around octets that are its fields; ``size`` may lie."""
+    """A field table around octets that are its fields; ``size`` may be wrong."""
     return struct.pack(">I", len(fields) if size is None else size) + fields
 
 

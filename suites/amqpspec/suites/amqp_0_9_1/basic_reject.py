@@ -249,7 +249,7 @@ def _got_after(peer: Peer, method: str, queue: str, rejected: MethodArrived) -> 
 def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
     """Reject a delivery with requeue where another connection consumes too; judge who gets it.
 
-    It is done many times over, so that a server which offers it to both is detected whichever is faster.
+    It is done many times, so that a server which offers it to both is detected whichever is faster.
     """
     peer.open_channel()
     queue = peer.queue(exclusive=False)

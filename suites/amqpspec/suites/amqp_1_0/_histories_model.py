@@ -168,7 +168,7 @@ class Model:
             message.fate = Fate.LOOSE
 
     def parted(self, reach: Reach, state: str) -> None:
-        """A link is no more attached; what it held is the target's again, in its own time."""
+        """A link is no more attached; what it held is the target's again, at a time of its choice."""
         reach.state, reach.leaving = state, False
         reach.held, reach.partial, reach.begun = {}, [], False
         if reach.opened is not None:
@@ -189,7 +189,7 @@ class Model:
 
     def stalled(self, reach: Reach) -> bool:
         """Whether a receiver has credit in a session without room: messages can be on their way to it, seen by no one,
-        and are lost with it where it is one that takes them settled.
+        and are lost with it if it is one that takes them settled.
         """
         had_credit = reach.role == "receiver" and max(reach.allowed) > reach.used
         return had_credit and self.courses[reach.channel].room <= 0

@@ -96,7 +96,7 @@ class Walk:
         for channel in list(self.model.courses):
             self._look(Step("look", channel))
         self._owed()
-        # close ends all links: what they hold is the target's again, in its own time.
+        # close ends all links: what they hold is the target's again, at a time of its choice.
         for reach in self.model.live():
             self.model.parting(reach)
         self.peer.close()
@@ -282,7 +282,7 @@ class Walk:
         return outgoing
 
     def _send_mixed(self, reach: Reach, count: int, pieces: int) -> list[Outgoing]:
-        """Settled and unsettled ones in turns, in one write: as many of each, as far as credit goes."""
+        """Settled and unsettled ones alternately, in one write: as many of each, as far as credit goes."""
         written, sent = b"", []
         for _ in range(count):
             for settled in (True, False):

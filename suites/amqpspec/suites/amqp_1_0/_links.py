@@ -101,7 +101,7 @@ def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
     """
     session = links[0].session
     peer.until(lambda: _transfers(links) >= count, f"{count} transfers", session=session)
-    # After the last that is due: a surplus under way in the same session comes before the answer.
+    # After the last that is due: a surplus in progress in the same session comes before the answer.
     peer.barrier(session.channel)
     silent_s = 0.0
     for link in links if _transfers(links) == count else ():
@@ -120,7 +120,7 @@ def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
 def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
     """What the node of a link holds goes to another receiver, up to a mark after it; or the link gets the mark.
 
-    Raises Unmet if neither gets it: then it is not known what is under way.
+    Raises Unmet if neither gets it: then it is not known what is in progress.
     """
     taken = _taken(peer, link.address, wanted)
     peer.barrier(link.session.channel)
@@ -291,7 +291,7 @@ def oversize(link: Link) -> bytes | None:
 
 def breach(peer: Peer, link: Link) -> bytes:
     """The transfers of a message that the target's end of the link cannot take."""
-    # Which way a link fails is the target's affair: a message too large, where there is a limit, else a
+    # Which way a link fails is the target's affair: a message too large, if there is a limit, else a
     # format that no one knows.
     message = oversize(link)
     if message is not None:

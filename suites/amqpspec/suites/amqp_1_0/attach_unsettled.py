@@ -180,7 +180,7 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     peer.claim("the delivery in the map resumed, and no new one")
     link = _resumed(peer, address, name, map, incomplete_unsettled=True)
     peer.until(lambda: any(d.tag == held[0].tag for d in link.inbox), "the delivery resumed", link=link)
-    # Another receiver gets the new message: it is not under way on the link.
+    # Another receiver gets the new message: it is not in progress on the link.
     passed_by(peer, link, b"new")
     received = list(link.inbox)
     settled_arrivals(peer, link)

@@ -145,7 +145,7 @@ def both_close_at_once(peer: Peer) -> Verdict:
     peer.begin()
     peer.polite = False
     peer.claim("one close from the target, and nothing after it")
-    # A transfer without a session is the error. The close after it is under way when the target's close
+    # A transfer without a session is the error. The close after it is in progress when the target's close
     # goes out, and so crosses it.
     peer.send_octets(plain_frame(peer, "transfer", min(peer.channel_max, 1)) + peer.frame("close"))
     peer.expect("close", within_s=peer.context.patience.ending_s)

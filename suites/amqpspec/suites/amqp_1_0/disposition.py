@@ -182,7 +182,7 @@ def disposition_that_settles(peer: Peer) -> Verdict:
     address = peer.node()
     link, (first, second) = unsettled(peer, address, b"no state", b"accepted")
     peer.claim("the accepted message removed")
-    # Settled without a state: what becomes of the message is left to the target's default outcome.
+    # Settled without a state: what happens to the message is left to the target's default outcome.
     peer.disposition(first, state=None)
     peer.disposition(second)
     told_by_now(peer)

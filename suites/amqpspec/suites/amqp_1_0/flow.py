@@ -201,7 +201,7 @@ def credit_that_a_sender_saw(peer: Peer) -> Verdict:
     fill(peer, address, *bodies(2))
     arrived(peer, link, 2)
     peer.barrier()
-    # The credit of before, counted from where it was given: what was used of it has to be taken off.
+    # The credit of before, counted from if it was given: what was used of it has to be taken off.
     again = _answer(peer, link, link_credit=5, delivery_count=initial)
     if again is None:
         return holds(peer, True, "link-credit 5, then no flow")

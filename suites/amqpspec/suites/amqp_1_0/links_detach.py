@@ -346,7 +346,7 @@ def dispositions_behind_a_close(peer: Peer) -> Verdict:
 
 
 def _crossed(peer: Peer) -> Link:
-    """A link that fails while its closing detach is under way; raises OutOfReach if the target closes it."""
+    """A link that fails while its closing detach is in progress; raises OutOfReach if the target closes it."""
     failed_open(once := peer.another(), once.sender())  # whether a failing link is closed
     peer.polite = False
     link = peer.sender()

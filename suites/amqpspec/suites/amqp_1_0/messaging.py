@@ -127,7 +127,7 @@ def settled_without_a_state(peer: Peer) -> Verdict:
 
 
 def _outcome_of_durable(peer: Peer, link: Link, body: bytes) -> str:
-    """What becomes of a durable message; a link that is detached over it accepts nothing."""
+    """What happens to a durable message; a link that is detached over it accepts nothing."""
     sent = peer.transfer(link, message=encode_message(header={"durable": True}, data=body))
     try:
         return peer.outcome(sent).outcome

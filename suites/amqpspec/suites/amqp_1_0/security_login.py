@@ -247,7 +247,7 @@ def open_without_a_second_header(peer: Peer) -> Verdict:
 
 
 def _asked(peer: Peer, response: bytes | None) -> Verdict:
-    """What becomes of a login by PLAIN with no message, or one of no octets."""
+    """What happens to a login by PLAIN with no message, or one of no octets."""
     other = peer.another()
     greeted(other)
     other.send_octets(init(other, response))

@@ -251,7 +251,7 @@ def fragments_of_two_links(peer: Peer) -> Verdict:
     bodies = b"1" * 900, b"2" * 900
     halves = [cut(octets_of(body), 3) for body in bodies]
     peer.claim("each message whole in its own node")
-    # Strictly in turns, so that two messages are open on the session at each moment.
+    # Strictly alternately, so that two messages are open on the session at each moment.
     for number in range(3):
         for link, octets in ((one, halves[0]), (two, halves[1])):
             piece(peer, link, octets[number], more=number < 2)

@@ -254,7 +254,7 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     peer.credit(again, _SEVERAL)
     with suppress(Unmet):
         peer.until(lambda: bool(again.inbox), "a delivery", link=again)
-    # Another receiver gets the new message: it is not under way on the link.
+    # Another receiver gets the new message: it is not in progress on the link.
     passed_by(peer, again, b"new")
     new = sum(not delivery.resume for delivery in peer.received(again))
     return equals(peer, new, 0, "new deliveries")

@@ -199,7 +199,7 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after types between and above the defined ones."""
     # Each type costs its connection. All are sent first, so that the patience for their
-    # endings runs side by side.
+    # endings runs in parallel.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
     for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
         one.send_frame(kind, b"")

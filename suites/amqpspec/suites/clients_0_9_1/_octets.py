@@ -47,7 +47,7 @@ class Octets:
         size: int | None = None,
         end: int | None = None,
     ) -> bytes:
-        """A frame; ``size`` and ``end`` may lie."""
+        """A frame; ``size`` and ``end`` may be wrong."""
         code = kind if isinstance(kind, int) else self.layout.types[kind]
         return encode_frame(self.layout, Frame(code, channel, payload), size=size, end=end)
 

@@ -57,7 +57,7 @@ class Held:
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """A transaction under way: what it publishes, and where to, and what it accepts."""
+    """A transaction in progress: what it publishes, and where to, and what it accepts."""
 
     published: list[tuple[int, Stock]] = field(default_factory=list)
     accepted: dict[int, Held] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Work:
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A message under way: the id of its command, its number, the address, and the copies that come of it."""
+    """A message in progress: the id of its command, its number, the address, and the copies that come of it."""
 
     command: int
     number: int
@@ -75,7 +75,7 @@ class Sent:
 
 @dataclass(eq=False, slots=True)
 class Seat:
-    """A session. ``peer`` is the number of its connection, 0 where it is detached; ``lasting``: it outlives it.
+    """A session. ``peer`` is the number of its connection, 0 if it is detached; ``lasting``: it outlives it.
 
     ``came`` are the transfers of the target by id; ``open`` those that are not completed; ``replay`` are messages that
     may have been lost with a connection.

@@ -156,7 +156,7 @@ def _opening(desk: Desk) -> Iterable[Args]:
 
 
 def _complete(desk: Desk, name: str) -> None:
-    """Transfers are completed, whatever becomes of them: windows open."""
+    """Transfers are completed, whatever happens to them: windows open."""
     seat = desk.books.seats[name]
     ids = list(seat.open)
     seat.completed()

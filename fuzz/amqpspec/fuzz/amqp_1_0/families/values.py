@@ -53,7 +53,7 @@ def zero_width(_: str, state: State) -> Iterator[Location]:
 
 
 def array32(count: int, element: bytes, items: bytes = b"") -> bytes:
-    """An array whose count may lie; its size does not."""
+    """An array whose count may be wrong; its size does not."""
     body = count.to_bytes(4, "big") + element + items
     return b"\xf0" + len(body).to_bytes(4, "big") + body
 

@@ -74,7 +74,7 @@ class Books:
             receiver.held.append((delivery, copy))
 
     def delivered_late(self, receiver: Terminus, delivery: Delivery) -> None:
-        """A delivery that was under way to a link that has ended; it may have been given to another one since."""
+        """A delivery that was in progress to a link that has ended; it may have been given to another one since."""
         if any(copy.body == delivery.body for copy in receiver.node.ready):
             self.delivered(receiver, delivery)
 

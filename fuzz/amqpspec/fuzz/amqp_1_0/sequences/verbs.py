@@ -156,7 +156,7 @@ def _accepted(desk: Desk, sender: Terminus, sent: list[tuple[Outgoing, Copy]]) -
 
 
 def _creditable(desk: Desk) -> Iterable[Args]:
-    """Not less than before where a message may still be under way: it counts against what was given before."""
+    """Not less than before where a message may still be in progress: it counts against what was given before."""
     for count in (1, 2, 10):
         for name, receiver in desk.books.receivers.items():
             if count >= receiver.credit or len(receiver.node.certain) == len(receiver.node.ready):

@@ -37,7 +37,7 @@ def escapes(_: str, state: State) -> Iterator[Location]:
 
 
 def _escaped(state: State) -> Iterator[Bend]:
-    """What may follow with a long size; a long size that lies; escapes in escapes."""
+    """What may follow with a long size; a long size that is wrong; escapes in escapes."""
     for name in state.next[:4]:
         octets = octets_of(grammar(DIALECT.id)[name].tree)
         size = int.from_bytes(octets[: _LAYOUT.size_octets], "big")

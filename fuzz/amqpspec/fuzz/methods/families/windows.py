@@ -1,6 +1,6 @@
 """C8: windows, credit and pauses.
 
-Knows: numbers that limit what is under way, and switches that pause it. Must not know: how a target schedules.
+Knows: numbers that limit what is in progress, and switches that pause it. Must not know: how a target schedules.
 """
 
 from __future__ import annotations

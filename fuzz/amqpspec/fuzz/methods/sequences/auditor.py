@@ -16,7 +16,7 @@ NOT_FOUND, LOCKED = 404, 405
 
 
 class Auditor:
-    """Asks on a channel of its own, which a refusal ends and which is opened again."""
+    """Asks on a separate channel, which a refusal ends and which is opened again."""
 
     def __init__(self, talk: Talk) -> None:
         self._talk, self._open = talk, False
@@ -43,7 +43,7 @@ class Auditor:
         return code
 
     def count(self, queue: str) -> int | None:
-        """How many messages are ready in a queue; None where there is no such queue. Raises Violation."""
+        """How many messages are ready in a queue; None if there is no such queue. Raises Violation."""
         found = self.ask("queue.declare", queue=queue, passive=True, refusals=(NOT_FOUND,))
         return None if isinstance(found, int) else int(found["message_count"])
 

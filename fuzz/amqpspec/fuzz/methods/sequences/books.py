@@ -18,7 +18,7 @@ PLAIN, CONFIRM, TX = "plain", "confirm", "tx"
 
 @dataclass(eq=False, slots=True)
 class Copy:
-    """A message in one queue. ``seen`` is whether it was delivered before, None where that is unknown.
+    """A message in one queue. ``seen`` is whether it was delivered before, None if that is unknown.
 
     ``fresh``: it was never given back, so that its ``place`` in the order of the queue is known. ``refused`` are the
     channels that gave it back: a target need not deliver it to them again (0-9-1 basic.reject).

@@ -1,6 +1,6 @@
 """The basic class, second half: ack, reject, nack, recover.
 
-Knows: which deliveries a tag means, and what becomes of them, now or at commit.
+Knows: which deliveries a tag means, and what happens to them, now or at commit.
 Must not know: how a queue takes a message back.
 """
 
