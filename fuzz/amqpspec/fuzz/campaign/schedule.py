@@ -183,8 +183,8 @@ class Schedule:
         return self._best(position.later, place)
 
     def _best(self, later: Mapping[str, int], place: tuple[str, str] | None) -> Leg | None:
-        """A cell in the middle of a chunk; otherwise the cell with the best expectation, or at times that with the fewest
-        inputs.
+        """A cell in the middle of a chunk; otherwise the cell with the best expectation, or at times the one with the
+        fewest inputs.
         """
         legs = [leg for leg in self._open(later) if place in (None, _place(leg.cell))]
         if not legs:

@@ -258,8 +258,8 @@ class ReceivingEndpoint(LinkEndpoint):
     def _tell(self, partial: IncomingDelivery) -> None:
         """Report the outcome of a delivery according to its settle mode (1.0 §2.7.5).
 
-        Sent settled: nothing is reported. Mode first: the receiver settles with its outcome. Mode second: it reports the
-        outcome and settles after the sender, so that neither forgets a delivery that the other still has.
+        Sent settled: nothing is reported. Mode first: the receiver settles with its outcome. Mode second: it reports
+        the outcome and settles after the sender, so that neither forgets a delivery that the other still has.
         """
         if partial.settled:
             if self.faulty("settled-deliveries-disposed-of"):
