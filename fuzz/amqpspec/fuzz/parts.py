@@ -16,7 +16,7 @@ _made: dict[str, tuple[Entry, object]] = {}
 
 
 class Part(Protocol):
-    """What a driver is asked: it is made once for each dialect."""
+    """The interface of a driver: it is created once for each dialect."""
 
     dialect_id: str
 

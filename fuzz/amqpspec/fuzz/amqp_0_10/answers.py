@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_0_10.segments import Assembly
 from amqpspec.wire.amqp_0_10.values import Array, Map
 
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 65_535
-"""What stands for no limit."""
+"""The value that means no limit."""
 
 
 def decoder() -> Decode:

@@ -1,4 +1,4 @@
-"""AMQP 0-10 beside other people's tools.
+"""AMQP 0-10 with other tools.
 
 Knows: frames, which of them belong to a handshake. Must not know: captures, boofuzz.
 """

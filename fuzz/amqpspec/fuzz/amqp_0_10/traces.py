@@ -13,7 +13,7 @@ from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.errors import WireError
 
 _ASKING = frozenset({"session.flush", "session.completed", "session.detach"})
-"""Controls that can be answered, besides those with a response of their own."""
+"""Controls that can be answered, in addition to those with a response."""
 
 
 def traces(octets: bytes) -> Traces:

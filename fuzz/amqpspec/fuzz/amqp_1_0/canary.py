@@ -46,7 +46,7 @@ class TypedCanary:
         Thread(target=self._live, daemon=True).start()
 
     def _live(self) -> None:
-        """Signs of life while nothing else is said, until the stream takes no more."""
+        """Empty frames while nothing else is sent, until the stream accepts no more."""
         try:
             while True:
                 pause(_PULSE_S)

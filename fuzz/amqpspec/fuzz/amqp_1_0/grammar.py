@@ -202,7 +202,7 @@ class Maker:
         )
 
     def body(self) -> Node:
-        """The body that messages have where it does not matter."""
+        """The default body of messages."""
         row = self.dialect.restricted["data"]
         return self.described("data", row, self.value("value", "binary", _DATA))
 
@@ -215,7 +215,7 @@ class Maker:
 
 
 def role_of_field(field: TypedField) -> Role | None:
-    """What a field is there for, where its type or name says so."""
+    """The purpose of a field, if its type or name shows it."""
     return _ROLES.get(field.type) or (Role.SEQUENCE if field.name in _SEQUENCES else None)
 
 

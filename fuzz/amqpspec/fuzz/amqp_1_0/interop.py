@@ -1,4 +1,4 @@
-"""AMQP 1.0 beside other people's tools.
+"""AMQP 1.0 with other tools.
 
 Knows: frames, which of them belong to a handshake. Must not know: captures, boofuzz.
 """

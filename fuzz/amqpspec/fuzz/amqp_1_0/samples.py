@@ -1,6 +1,6 @@
 """Sample values of AMQP 1.0's fields, for the parts of a production that are not mutated.
 
-Knows: words that any peer can take. Must not know: where they stand on the wire.
+Knows: words that any peer can take. Must not know: where they are on the wire.
 """
 
 from __future__ import annotations

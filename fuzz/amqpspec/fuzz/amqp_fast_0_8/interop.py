@@ -1,4 +1,4 @@
-"""AMQP/Fast beside other people's tools.
+"""AMQP/Fast with other tools.
 
 Knows: frames, which of them belong to a handshake. Must not know: captures, boofuzz.
 """

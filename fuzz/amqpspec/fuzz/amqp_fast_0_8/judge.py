@@ -112,7 +112,7 @@ def _of_error(row: Command, octets: bytes) -> Iterator[str]:
 
 
 def _fits(row: Command, cursor: Cursor) -> bool:
-    """Whether the octets are as many as the fields of a command take, whatever stands in them."""
+    """Whether the octets are as many as the fields of a command take, whatever their values are."""
     try:
         for is_bit, found in groupby(row.fields, lambda field: field.type == "bit"):
             for field in found if not is_bit else ():

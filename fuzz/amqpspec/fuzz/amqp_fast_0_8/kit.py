@@ -22,7 +22,7 @@ _ALL = {"producer": True, "consumer": True, "browser": True}
 
 
 def say(name: str, /, **fields: Any) -> bytes:
-    """A command on the channel and the handle of a state, where no others are named."""
+    """A command on the channel and the handle of a state, unless others are named."""
     known = {field.key for field in DIALECT.commands_by_name[name].fields}
     return command_frame(name, **{**{k: v for k, v in _USUAL.items() if k in known}, **fields})
 

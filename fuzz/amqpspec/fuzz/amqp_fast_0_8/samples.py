@@ -1,6 +1,6 @@
 """Sample values of AMQP/Fast's fields, for the parts of a production that are not mutated.
 
-Knows: words that any server can take. Must not know: where they stand on the wire.
+Knows: words that any server can take. Must not know: where they are on the wire.
 
 Messages go to a topic that no one reads: it does not have to exist. A handle that is opened is not the one of a state.
 """

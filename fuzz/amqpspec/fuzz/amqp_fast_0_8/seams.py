@@ -26,7 +26,7 @@ def seams() -> BrokerSeams:
 
 
 def _beside(incoming: Taken) -> Taken:
-    """A command for the channel and the handle beside its own."""
+    """A command for the next channel and the next handle."""
     moved = {key: incoming.args[key] + 1 for key in _IDS if key in incoming.args}
     return replace(incoming, args={**incoming.args, **moved})
 

@@ -43,7 +43,7 @@ from amqpspec.net.clock import utc_now
 from amqpspec.record.arrow_journal import ArrowJournal
 
 INTERRUPTED, SPENT = "stopped", "budget spent"
-"""Why a campaign ended that someone stopped, or that had no more time."""
+"""The reason for the end of a campaign that was stopped or had no more time."""
 RANDOM_SHARE = 0.2
 """How much of the time random mutation has as long as there are cells left."""
 _GLANCE_S = 3.0

@@ -23,7 +23,7 @@ class Caution:
     avoided: set[str] = field(default_factory=set)
 
     def limited(self, size: int) -> int:
-        """The size of the next batch, where it would otherwise be ``size``."""
+        """The size of the next batch, which would otherwise be ``size``."""
         return min(size, self.size) if self.left else size
 
     def killed(self, ids: Iterable[str], *, random: bool = False) -> None:

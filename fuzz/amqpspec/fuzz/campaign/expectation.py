@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _NEWS, _INPUTS = 1.0, 8
-"""What is believed of a cell of which nothing was sent: so many new things in so many inputs."""
+"""The assumption about a cell without inputs so far: this many new results in this many inputs."""
 _USUAL_S = 0.05
 """How long an input is believed to take, before anything is known."""
 

@@ -1,6 +1,6 @@
 """Findings of a campaign: each signature once, in a folder of its own and in the journal.
 
-Knows: folders, signatures. Must not know: how anybody was blamed.
+Knows: folders, signatures. Must not know: how an input was blamed.
 """
 
 from __future__ import annotations

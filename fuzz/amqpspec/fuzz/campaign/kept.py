@@ -19,7 +19,7 @@ from amqpspec.fuzz.inputs.mutation import Origin
 from amqpspec.record.journal import JournalError
 
 MOST_ENTRIES, MOST_OF_A_STATE, MOST_OCTETS = 512, 64, 1 << 12
-"""So many entries in all and of one state; an input that is larger is not kept."""
+"""The maximum number of entries in all, and of one state; a larger input is not kept."""
 
 
 class KeptInputs:

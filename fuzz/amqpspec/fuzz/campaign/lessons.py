@@ -22,7 +22,7 @@ from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS
 
 _OF_A_BATCH = 4
-"""So many of its inputs stand for what a whole batch showed."""
+"""The number of its inputs that represent a batch."""
 _GROWTH_OCTETS = 8 << 20
 """Growth of so much memory counts as one new thing."""
 

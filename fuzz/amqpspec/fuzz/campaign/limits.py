@@ -1,4 +1,4 @@
-"""How much time one cause may take to be blamed: the same line of a log comes again in many cells.
+"""Limits the time for blaming one cause, because the same line of a log occurs in many cells.
 
 Knows: counts and seconds by what is complained about. Must not know: how blame is found.
 """

@@ -1,4 +1,4 @@
-"""The result for inputs, as rows of the observations that runs and campaigns share.
+"""The results of inputs, as rows of the observations that runs and campaigns share.
 
 Knows: results, columns. Must not know: files, who judged.
 """

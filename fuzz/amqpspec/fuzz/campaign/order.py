@@ -1,6 +1,6 @@
-"""What a campaign is asked to do.
+"""The options of a campaign.
 
-Knows: targets, limits, choices. Must not know: how it is done.
+Knows: targets, limits, choices. Must not know: how a campaign works.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the target is there before a batch: who is to blame where it has gone, and how it is brought back.
+"""Checks that the target is available before a batch: which input is to blame if it is not, and how it is restarted.
 
 Knows: sentinels, canaries, restarts. Must not know: what is sent next, how a batch is run.
 """

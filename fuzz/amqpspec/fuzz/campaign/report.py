@@ -1,4 +1,4 @@
-"""A campaign in words: one line while it runs, a page when it has ended.
+"""The text output of a campaign: one line while it runs, a page when it has ended.
 
 Knows: summaries, the checkpoint that a campaign leaves behind. Must not know: how campaigns run.
 """
@@ -118,11 +118,11 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
         f"stopped, {summary['open']} open. Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
     )
     yield (
-        f"Seen again: {summary['repeats']}. Not to be repeated, and so no findings: {summary['unconfirmed']}. "
-        f"Trials to blame and to make smaller: {summary['trials']}."
+        f"Known causes seen again: {summary['repeats']}. Unconfirmed complaints: {summary['unconfirmed']}. "
+        f"Trials for blame and minimization: {summary['trials']}."
     )
     if summary.get("memory_limit_mib"):
-        yield f"The target's process may write to {summary['memory_limit_mib']} MiB at most."
+        yield f"The data memory of the target's process is limited to {summary['memory_limit_mib']} MiB."
     if summary.get("note"):
         yield f"Note: {summary['note']}."
     yield from _findings(summary)
@@ -162,7 +162,7 @@ def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was blamed enough times before it occurred again, and where it did."""
     found = summary.get("unblamed", {})
     if found:
-        yield from ("", "| occurred again, no longer blamed | where |", "|---|---|")
+        yield from ("", "| cause, only counted | where |", "|---|---|")
     for cause, places in found.items():
         where = ", ".join(f"{place} ({count})" for place, count in places.items())
         yield f"| {cause[:200].replace('|', chr(92) + '|')} | {where} |"

@@ -27,13 +27,13 @@ from amqpspec.fuzz.states.ways import states
 SEVERAL = "several"
 """In place of a family, where a batch has inputs of more than one."""
 FEW = 8
-"""So many inputs of every cell, at most, come before more of any."""
+"""The maximum number of inputs of every cell that are sent before more of any cell."""
 CHUNK = 64
-"""So many inputs of a cell come together when it is its turn again."""
+"""The number of inputs of a cell that are sent together in its later turns."""
 _FAIR = 4
-"""Every so many chunks, the cell of which least was sent has its turn, whatever it showed."""
+"""Every so many chunks, the cell with the fewest inputs has its turn, whatever it showed."""
 _EMPTY_ROUNDS = 64
-"""So many rounds of random ids without a single octet to send, and something is wrong with the weights."""
+"""After this many rounds of random ids without any octet to send, the weights must be wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class Sender:
             yield TimedResult(result, utc_us(), self._workers.worker, attempt)
 
     def _note_deaths(self) -> None:
-        """Record workers that died, whatever becomes of their inputs."""
+        """Record workers that died, whatever happens to their inputs."""
         for death in self._workers.deaths:
             self._tally.workers_lost += 1
             self._journal.line(

@@ -1,4 +1,5 @@
-"""From a suspicion to whom it is blamed on: alone, then by halves of what one process met, then in fewer octets.
+"""Finds the inputs to blame for a suspicion: alone, then by bisecting the inputs of one process, then in fewer
+octets.
 
 Knows: what has to be asked again. Must not know: how findings are kept.
 """
@@ -40,7 +41,7 @@ Sequel = Callable[[Sequence[FuzzInput]], Met | None]
 
 
 def blame(ring: Ring, met: Met, history: Sequence[FuzzInput], name: str) -> Blamed:
-    """Whom a suspicion is blamed on; ``history`` are the inputs that its process met, the last one its own."""
+    """The inputs to blame for a suspicion; ``history`` are the inputs that its process"""
     assert met.suspicion is not None
     oracle = met.suspicion.oracle
     tries = [ring.meet(met.item, name, alone=True) for _ in range(_TRIES)]

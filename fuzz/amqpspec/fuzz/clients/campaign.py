@@ -40,7 +40,7 @@ _BLAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class ClientOrder:
-    """What a campaign is asked for; ``inputs`` None: as many as the budget takes."""
+    """The options of a campaign; ``inputs`` None: as many as the budget allows."""
 
     arena: Arena
     dialect: str
@@ -167,7 +167,7 @@ class ClientCampaign:
                     agents.end_idle()
 
     def _counted(self, met: Met) -> bool:
-        """Count the result of an input; whether it is worth to find out whom to blame."""
+        """Count the result of an input; returns whether its suspicion should be blamed."""
         tally, item = self.tally, met.item
         with self._lock:
             (tally.reached if met.reached else tally.in_vain)[item.state] += 1

@@ -1,1 +1,1 @@
-"""What code of the target has run, where the target can say so: an optional guide of random mutation."""
+"""Code coverage of the target, if the target can report it: an optional guide of random mutation."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 FAILURES = 3
-"""After so many in a row, a channel is no longer asked."""
+"""After this many failures in a row, a source is no longer asked."""
 _MOST_PARTS = 1 << 15
 
 

@@ -28,7 +28,10 @@ Reactions = Mapping[str, Mapping[InputId, Reaction]]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is asked: the same inputs for each subject. ``mutate``: random ones follow those of the cells."""
+    """The options of a comparison: the same inputs for each subject.
+
+    ``mutate``: random ones follow those of the cells.
+    """
 
     subjects: Sequence[Subject]
     budget_s: float = 600.0

@@ -69,7 +69,7 @@ class Side:
         if self.over.is_set():
             return found
         executor = self.subject.executor(tempo)
-        # A state that the target does not let anyone into is left alone; others do not wait for it.
+        # A state that the target never lets an input reach is skipped; other states do not wait for it.
         executor.carrying = True
         try:
             for results in (executor.run(items), executor.finish()):

@@ -1,6 +1,6 @@
 """Where a target listens, and what octets go through on the way there.
 
-Knows: hosts, ports, TLS settings, paths of WebSockets. Must not know: connections, what is said on them.
+Knows: hosts, ports, TLS settings, paths of WebSockets. Must not know: connections, the data on them.
 """
 
 from __future__ import annotations

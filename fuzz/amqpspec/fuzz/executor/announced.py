@@ -1,6 +1,6 @@
-"""Who a target says that it is.
+"""The product that a target announces.
 
-Knows: in which state a target says so. Must not know: where its words stand, what is made of a name.
+Knows: in which state a target announces it. Must not know: the field of the announcement, the use of a name.
 """
 
 from __future__ import annotations

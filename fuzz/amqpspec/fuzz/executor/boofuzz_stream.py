@@ -80,7 +80,7 @@ class Stream:
             pass
         return octets
 
-    # --- what is asked behind an input
+    # --- questions after an input
 
     def reaction(self, wait_s: float, settle_s: float, owed: bool) -> tuple[list[Heard], float | None]:
         """What the target says until it refuses, the stream ends or nothing more arrives; and the first latency."""

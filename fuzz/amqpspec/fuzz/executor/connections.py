@@ -1,6 +1,6 @@
 """What an event loop holds: a socket with its conversation, and the inputs that are still to come.
 
-Knows: sockets, conversations, inputs. Must not know: selectors, what is said.
+Knows: sockets, conversations, inputs. Must not know: selectors, the data.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class InputQueue:
         return None
 
     def put_back(self, item: FuzzInput) -> None:
-        """Put an input back: what happened to it does not count."""
+        """Put an input back: its result does not count."""
         self._back.append(item)
 
     def _fresh(self) -> FuzzInput | None:

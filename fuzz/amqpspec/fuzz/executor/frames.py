@@ -1,6 +1,6 @@
 """Messages on a pipe between parent and worker: a length, then a pickle. Both ends are ours.
 
-Knows: framing. Must not know: processes, what is said.
+Knows: framing. Must not know: processes, the data.
 """
 
 from __future__ import annotations

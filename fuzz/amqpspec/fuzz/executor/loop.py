@@ -1,6 +1,6 @@
 """An event loop over many connections to one loopback address, one thread; each is given up with a reset.
 
-Knows: sockets, selectors, the clock. Must not know: what is said on them.
+Knows: sockets, selectors, the clock. Must not know: the data on them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
-"""After so many without an answer on their way, no more are begun."""
+"""After this many outstanding answers, no more inputs are started."""
 BEGINNING = 64
-"""So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
+"""The maximum number of connections that are on the way to their state at once: a target's backlog is not much
+longer.
+"""
 _MOST_ON_ONE = 16
-"""So many inputs at most share a connection that the target keeps: what they leave behind would add up."""
+"""The maximum number of inputs on a connection that the target keeps open: what they leave behind would add up."""
 _MOST_CARRIED, _GLANCE_S = 512, 0.05
-"""So many connections at most only wait besides the others; how often it is seen which of them do."""
+"""The maximum number of additional connections that only wait; how often it is seen which of them do."""
 _FEWEST = 16
-"""A target that ends connections on their way is given fewer at a time, but not less than these."""
+"""If a target ends connections on the way to their state, it gets fewer at a time, but at least this number."""
 
 
 class Executor:

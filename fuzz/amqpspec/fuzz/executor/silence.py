@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import inf
 
 SHARE = 0.4
-"""Of the announced time so much goes by between two signs of life."""
+"""The share of the announced time between two empty frames or heartbeats."""
 _LEAST_S = 0.05
 _NEARLY = 0.9
 """The target counts from the last whole frame that it took, a round trip before our last octets."""

@@ -1,6 +1,6 @@
 """TLS over a stream that does not wait: octets of records in and out, plain octets out and in.
 
-Knows: the settings that a target's URL has. Must not know: sockets, what is said.
+Knows: the settings that a target's URL has. Must not know: sockets, the data.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Pipe:
         except ssl.SSLWantReadError:
             pass
         except ssl.SSLError:
-            # An alert, an end without one, or records that are none: nothing more can be read.
+            # An alert, an end without one, or invalid records: nothing more can be read.
             over = self._broken = True
         self._take()
         return bytes(plain), over

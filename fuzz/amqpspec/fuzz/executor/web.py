@@ -1,6 +1,6 @@
 """A WebSocket over a stream that does not wait, inside TLS where the target has that: octets in messages, both ways.
 
-Knows: the level below, what a WebSocket's octets are. Must not know: sockets, what is said.
+Knows: the level below, what a WebSocket's octets are. Must not know: sockets, the data.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from amqpspec.fuzz.executor.tls import Pipe
 from amqpspec.wire.websocket import WebSocket
 
 _OWED_OCTETS = 1 << 16
-"""Pings are not answered as long as so much is on its way."""
+"""Pings are not answered while this much output is waiting."""
 
 
 class WebPipe:

@@ -15,7 +15,7 @@ from amqpspec.fuzz.trees.values import boundaries
 
 
 class Bend(NamedTuple):
-    """What is sent, step by step, and what is odd about it in words."""
+    """The octets to send, step by step, and a description of the mutation."""
 
     words: str
     steps: tuple[bytes, ...]

@@ -53,7 +53,7 @@ class Cell:
 
     @property
     def counted(self) -> int | None:
-        """How many inputs there are, where that was already asked for: counting makes them all."""
+        """The number of inputs, if it was requested before: counting generates all of them."""
         found: int | None = vars(self).get("inputs")
         return found
 

@@ -56,7 +56,7 @@ def write_entry(folder: Path, role: str, octets: bytes) -> None:
 
 
 def read_entry(folder: Path, role: str) -> bytes:
-    """An entry of a campaign's folder; raises IdError where it is not there as it was written."""
+    """An entry of a campaign's folder; raises IdError if it is missing or changed."""
     path = folder / FOLDER / f"{role}.bin"
     try:
         with path.open("rb") as file:

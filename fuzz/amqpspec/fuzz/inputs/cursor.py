@@ -27,7 +27,7 @@ class Cursor:
         self.octets, self.at = octets, at
 
     def take(self, count: int) -> bytes:
-        """The next octets; raises Unreadable where there are fewer."""
+        """The next octets; raises Unreadable if there are fewer."""
         taken = self.octets[self.at : self.at + count]
         if len(taken) != count:
             raise Unreadable
@@ -51,7 +51,7 @@ def at_end(cursor: Cursor) -> None:
 
 
 def sure(read: Callable[[], Parts], octets: bytes) -> Parts | None:
-    """What was read, where it is rendered to the same octets."""
+    """The tree, if it renders to the same octets."""
     try:
         parts = read()
     except (Unreadable, KeyError, RecursionError):

@@ -1,6 +1,6 @@
 """Random mutation after the families: productions and corpus entries under stacked mutators, each drawn from its id.
 
-Knows: which choices an id stands for. Must not know: what made one production more worth than another.
+Knows: which choices an id determines. Must not know: what made one production more worth than another.
 
 Weights decide which production and state the next id names, not what that id means: an id made under any weights gives
 the same octets under all.

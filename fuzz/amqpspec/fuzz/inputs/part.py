@@ -1,4 +1,4 @@
-"""What the inputs ask a driver: recorded octets as parts of a tree, and in words.
+"""What the inputs need from a driver: recorded octets as parts of a tree, and as text.
 
 Knows: the questions. Must not know: any dialect's answers.
 """
@@ -23,7 +23,7 @@ class InputsPart(Part, Protocol):
         return (leaf("rest", Role.OPAQUE, octets),)
 
     def words_of(self, octets: bytes) -> WordedFrames | None:
-        """The frames of octets in words; None where a dialect has none for them."""
+        """The decoded frames of octets; None if the dialect cannot decode them."""
         return None
 
 
@@ -31,7 +31,7 @@ class Reader(Protocol):
     """What cuts frames out of octets that it was fed with."""
 
     def next(self) -> Any:
-        """The next frame; None if there is no whole one any more. Raises WireError."""
+        """The next frame; None if there is no complete one. Raises WireError."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class WordedFrames:
     describe: Callable[[Any], Mapping[str, Any]]
 
     def next(self) -> str | None:
-        """The next frame in words; None if there is no whole one any more. Raises WireError."""
+        """The next frame as text; None if there is no complete frame. Raises WireError."""
         item = self.reader.next()
         return None if item is None else str(self.describe(item)["text"])
 

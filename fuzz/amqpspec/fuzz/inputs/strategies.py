@@ -1,6 +1,6 @@
 """Hypothesis strategies from the tables: legal productions, legal ways of a conversation, and bent inputs.
 
-Knows: grammars and states. Must not know: which test draws from them. Strategies of legal values stand beside each
+Knows: grammars and states. Must not know: which test draws from them. Strategies of legal values are next to each
 driver's grammar.
 """
 

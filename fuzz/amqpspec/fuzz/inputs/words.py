@@ -1,4 +1,4 @@
-"""Octets of an input in words, as far as they are frames.
+"""Describes the octets of an input, as far as they are frames.
 
 Knows: that a dialect's driver words frames. Must not know: what the octets are for.
 """

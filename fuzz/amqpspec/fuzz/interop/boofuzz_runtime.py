@@ -190,7 +190,7 @@ def alive(definition: Definition, host: str, port: int, timeout_s: float) -> Cal
 
 
 def reachable(host: str, port: int) -> bool:
-    """Whether anybody listens; says so where not: boofuzz ends silently."""
+    """Whether the target listens; reports it if not, because boofuzz ends silently."""
     another = TCPSocketConnection(host, port)
     try:
         another.open()

@@ -44,7 +44,7 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a client sent on one connection; ``whole`` where no octet is missing."""
+    """The octets of a client on one connection; ``whole`` if no octet is missing."""
 
     client: Address
     server: Address

@@ -43,7 +43,7 @@ class BoofuzzFacts:
 
 
 class InteropPart(Part, Protocol):
-    """A dialect beside other people's tools.
+    """A dialect for other tools.
 
     ``cut_states`` are the state behind a handshake, and the one with one channel open; without them no stream is cut.
     """

@@ -1,4 +1,4 @@
-"""The 0-9 family beside other people's tools.
+"""The 0-9 family with other tools.
 
 Knows: frames, which of them belong to a handshake. Must not know: captures, boofuzz.
 """

@@ -299,7 +299,7 @@ def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterat
     if all(errors):
         table = any(e.where in _TABLE_PLACES for e in errors if e)
         flags = any(e.where == "property flags" for e in errors if e)
-        # Two rows speak of a broken table in a header, and name other codes.
+        # Two rows are about a malformed table in a header, and name other codes.
         yield "doubt" if flags or table else "content-header"
     elif any(errors) or _has_odd_text(
         list(_codecs(dialect_id)[-1].decode_header(payload).properties.values())

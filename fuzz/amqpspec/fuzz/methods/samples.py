@@ -1,6 +1,6 @@
 """Sample values of fields, for the parts of a production that are not mutated.
 
-Knows: words that any server can take. Must not know: where they stand on the wire.
+Knows: words that any server can take. Must not know: where they are on the wire.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Moments:
 
 
 def waits(result: InputResult) -> Sequence[Wait]:
-    """The waits of one input: for the slowest step on its way, and for its first answer."""
+    """The waits of one input: for the slowest step to its state, and for its first answer."""
     timing = result.timing
     way = [Wait(timing.slowest_step_s, timing.slowest_step_until_s)] if timing.slowest_step_s else []
     return way if timing.latency_s is None else [*way, Wait(timing.latency_s, timing.answered_s)]

@@ -20,7 +20,7 @@ from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady
 MAX_OCTETS = 4 << 20
 _EXCERPT_LINES = 12
 _LINE_CHARS = 4096
-"""How much of a line is looked at: what a peer sent may be in it, as long as it likes."""
+"""How much of a line is examined: it may contain data of a peer of any length."""
 _REST_S, _CATCH_UP_S = 0.1, 1.5
 """A log is at rest when nothing was written for so long; it is waited for no longer than that."""
 _HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"

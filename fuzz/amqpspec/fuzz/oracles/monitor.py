@@ -1,6 +1,6 @@
 """All oracles around a batch: what is measured before, what is checked afterwards, and the order of complaints.
 
-Knows: the oracles, the target's gauges. Must not know: how batches are made, what becomes of a suspicion.
+Knows: the oracles, the target's gauges. Must not know: how batches are made, what happens to a suspicion.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
 """A process may take some time to die, of a dump that it writes or for want of a processor."""
 _LOST = "canary connection lost"
-"""A target on its way out may reset it first; then it is looked at again."""
+"""A target that is ending may reset a connection first; then it is checked again."""
 _KEPT = 64
 _LATE_S, _LATE_FACTOR = 0.5, 12
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001

@@ -40,7 +40,7 @@ class Canary(Protocol):
         ...
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """The result for the stored message, and what arrived that was not sent here. Raises Unanswered."""
+        """What happened to the stored message, and what arrived that was not sent here. Raises Unanswered."""
         ...
 
 
@@ -68,12 +68,12 @@ def oracles_part(dialect_id: str) -> OraclesPart:
 
 
 def who_is(values: Values) -> str:
-    """A login in words."""
+    """A description of a login."""
     return f"{values.user} at {values.vhost}"
 
 
 def token(number: int, who: str) -> bytes:
-    """A body that no one else sends, long enough to show where it was changed."""
+    """A body that no one else sends, long enough to show the position of a change."""
     seed = blake2b(f"{number} {who}".encode(), digest_size=32).digest()
     return b"amqpspec canary " + seed * 8
 

@@ -1,4 +1,4 @@
-"""Where a JVM works that never comes to rest: dumps of its threads, and what its busiest one is at in all.
+"""Finds where a busy JVM works: dumps of its threads, and the function of the busiest one in all of them.
 
 Knows: signals, how a JVM writes its threads. Must not know: inputs, findings.
 """

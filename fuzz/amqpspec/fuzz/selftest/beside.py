@@ -45,7 +45,7 @@ def side_by_side(work: Sequence[Callable[[], T]], at_once: int, most_s: float) -
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One in progress."""
+    """A running piece of work."""
 
     number: int
     process: BaseProcess

@@ -78,7 +78,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """Whom a planted defect was blamed on."""
+    """The inputs that were blamed for a planted defect."""
 
     draw: Draw
     blame: Blame

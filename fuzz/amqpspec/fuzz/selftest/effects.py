@@ -44,7 +44,7 @@ def _leak(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
 
 
 class _Burner:
-    """At most one thread burns, each time so many seconds of processor time, however busy the machine is."""
+    """At most one thread burns CPU time, this many seconds at a time, however busy the machine is."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
@@ -98,7 +98,7 @@ def _bend(entry: Entry) -> None:
 
 
 def _to_wrong_user(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
-    """What lies in anybody's queue goes to consumers of another user, too."""
+    """Messages in any queue also go to consumers of another user."""
     queues = [queue for vhost in connection.core.vhosts.values() for queue in vhost.queues.values()]
     stored = next((entry.message for queue in queues for entry in queue.ready()), None)
     for other in tuple(connection.core.connections):
@@ -124,7 +124,7 @@ def _mute(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
 
 
 def _mixed_up(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
-    """What arrives later on this connection is done on the channel beside its own."""
+    """Later arrivals on this connection are handled on the next channel."""
     _charmed[connection] = seams.beside
     go_on()
 

@@ -202,7 +202,7 @@ def _sought(defect: Defect, folder: Path) -> Detection:
 
 
 def clean(dialect: str, folder: Path, budget_s: float) -> Clean:
-    """A campaign where there is nothing to find."""
+    """A campaign against a broker without defects."""
     with SeededBroker(None, folder, dialect) as broker:
         campaign = _whole(CampaignOrder(broker.subject(), folder, budget_s, patterns=CELLS, blame_share=1.0))
     tally = campaign.progress.tally

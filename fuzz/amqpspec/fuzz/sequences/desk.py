@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A delivery that has to arrive: on which connection, and in words."""
+    """A delivery that has to arrive: the connection, and a description."""
 
     peer: int
     words: str
@@ -79,7 +79,7 @@ class Desk(ABC, Generic[P]):
         peer.keep(arrival)
 
     def look(self) -> None:
-        """Look at what has to hold after every step; raises Violation."""
+        """Check the invariants after a step; raises Violation."""
 
     # --- waiting
 

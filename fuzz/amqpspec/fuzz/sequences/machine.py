@@ -53,7 +53,7 @@ class Search:
     _tries: int = 0
 
     def run(self, seed: int, programs: int, steps: int) -> Found | None:
-        """So many programs of up to so many steps; gives the smallest one that was found."""
+        """This many programs of up to this many steps; returns the smallest one that was found."""
         phases = (Phase.generate, Phase.shrink) if self.shrinks else (Phase.generate,)
         factory: Any = hypothesis.seed(seed)(lambda: _Machine(self))
         try:
@@ -120,7 +120,7 @@ class _Machine(RuleBasedStateMachine):
         self._judged(lambda world: world.take(step))
 
     def teardown(self) -> None:
-        """The look at the end is part of the program."""
+        """The final check is part of the program."""
         self._judged(lambda world: world.finish())
         self._leave()
 

@@ -42,7 +42,7 @@ class _Resettable(Protocol):
 
 
 def end_by_reset(transport: Transport) -> None:
-    """End a stream by a reset where it can be, else close it."""
+    """End a stream with a reset if possible, otherwise close it."""
     if isinstance(transport, _Resettable):
         transport.reset()
     transport.close()

@@ -98,7 +98,7 @@ class Sending(Generic[P, T]):
     clean: Callable[[P, T, int], object] = lambda peer, place, count: None
 
     def burst(self, peer: P, place: T, count: int, body: bytes) -> int:
-        """Send so many messages; gives their octets."""
+        """Send this many messages; returns their octets."""
         for _ in range(count):
             self.send(peer, place, body)
         return count * len(body)

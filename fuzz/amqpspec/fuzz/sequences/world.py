@@ -21,7 +21,7 @@ class Tended(Protocol):
     """Where a program meets the target, as far as a world needs it."""
 
     def look(self) -> None:
-        """Look at what has to hold after every step; raises Violation."""
+        """Check the invariants after a step; raises Violation."""
         ...
 
     def finish(self) -> None:
@@ -69,7 +69,7 @@ class TableWorld(Generic[D]):
         return [Step(verb, args) for args in self._table[verb].options(self._desk)]
 
     def take(self, step: Step) -> None:
-        """Take a step, and look at what has to hold after it; raises Violation."""
+        """Carry out a step, and check the invariants; raises Violation."""
         try:
             self._table[step.verb].act(self._desk, *step.args)
             self._desk.look()
@@ -77,7 +77,7 @@ class TableWorld(Generic[D]):
             raise Violation("connection refused", "a connection", str(ended)) from ended
 
     def finish(self) -> None:
-        """End all connections, and look at what is left; raises Violation."""
+        """End all connections, and check the remaining messages; raises Violation."""
         self._desk.finish()
 
     def give_up(self) -> None:

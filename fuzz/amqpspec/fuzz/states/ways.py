@@ -25,7 +25,7 @@ def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...
 
 
 def octets_of_step(dialect_id: str, step: Step, values: Values) -> bytes:
-    """What a step sends, slots filled in; kept, as long as the same stands in them."""
+    """The octets of a step with filled slots; cached while the slots have the same values."""
     key = (dialect_id, id(step), *[values.of(slot) for slot in step.slots])
     cached = _rendered.get(key)
     if cached is None or cached[0] is not step:

@@ -1,6 +1,6 @@
 """One input again, by its id or by its octets, and what every oracle says of it.
 
-Knows: how an input is named, one look at a target. Must not know: campaigns, findings, files.
+Knows: how an input is named, one check of a target. Must not know: campaigns, findings, files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The cause of a finding: one of several families and states have the same where the same thing broke.
 
-Knows: traces in logs, the parts that a smallest input needs. Must not know: files, how anybody was blamed.
+Knows: traces in logs, the parts that a smallest input needs. Must not know: files, how an input was blamed.
 
 A line of a log, or a crash by what the log says last, has what broke and where. A deviation has its requirement. Of
 anything else, the parts matter that could not be made simpler: their frames and fields. Where an input was not made
@@ -29,7 +29,7 @@ _MOST_OCTETS = 4096
 
 
 def cause_of(blame: Blame, family: str, state: str) -> str:
-    """The cause in words; findings of one cause have the same."""
+    """The cause as text; equal for all findings of one cause."""
     seen, item = blame.suspicion, blame.item
     if (seen.oracle in _BY_LOG and seen.cause) or seen.cause.startswith(ENDLESS):
         return seen.cause

@@ -83,7 +83,7 @@ def _page(cause: Cause) -> Iterator[str]:
         link = f"[{_cell(row.name)}](../{_cell(row.folder)}/finding.json)"
         yield f"| {link} | {' | '.join(map(_cell, cells))} | {row.octets} |"
     if cause.again:
-        yield from ("", "Seen again, and not blamed: " + ", ".join(
+        yield from ("", "Seen again, only counted: " + ", ".join(
             f"{_cell(place)} ({count})" for place, count in cause.again.items()
         ) + ".")  # fmt: skip
 

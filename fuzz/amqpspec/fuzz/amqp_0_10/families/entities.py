@@ -1,6 +1,6 @@
 """Entities of AMQP 0-10 in numbers, and algorithms over them: sessions, queues, bindings, patterns, matches.
 
-Knows: what a target has to keep for one thing that is said, and what is dear to evaluate. Must not know: how it does.
+Knows: what a target has to store for a frame, and what is expensive to evaluate. Must not know: how it does so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """C10: the phase of authentication and permission in AMQP 0-10.
 
-Knows: what is said before a connection is open. Must not know: any login but guest's, which is no secret.
+Knows: the frames before a connection is open. Must not know: any login but guest's, which is no secret.
 """
 
 from __future__ import annotations

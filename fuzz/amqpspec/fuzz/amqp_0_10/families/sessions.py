@@ -49,7 +49,7 @@ def _role(role: Role) -> Callable[[Place], str]:
 
 
 def ranges(dialect_id: str, state: State) -> Iterator[Location]:
-    """Sets of commands and transfers that stand for as many as a target cares to count."""
+    """Sets of commands and transfers that contain as many ids as a target is willing to count."""
     yield from locations_at(dialect_id, state, _role(Role.DELIVERY), numbers_of(edges), *_SETS)
     for name in (*_COMMANDS, *_CONTROLS):
         if may(state, name):

@@ -211,7 +211,7 @@ _FORM = TableForm(
 
 
 def tables(dialect_id: str, state: State) -> Iterator[Location]:
-    """Maps that are none."""
+    """Invalid maps."""
     yield from table_locations(_FORM, dialect_id, state)
     if may(state, "session.attach"):
         yield Location("session.name", many("octets of a name", (0, 1, 255, 256, 4000), _named))

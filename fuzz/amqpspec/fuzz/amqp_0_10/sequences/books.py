@@ -114,7 +114,7 @@ class Seat:
             self._taken(number, subscription, transfer, holder)
 
     def _shown(self, number: int, subscription: Subscription, body: bytes) -> None:
-        """A look at a message; by the time it is seen, another session may have acquired it."""
+        """An attempt to acquire a message that was shown; meanwhile, another session may have acquired it."""
         stock = subscription.stock
         copy = next((copy for copy in stock.ready if copy.body == body), None) or stock.left(body)
         subscription.charge(copy)

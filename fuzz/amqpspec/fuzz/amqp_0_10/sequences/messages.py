@@ -104,7 +104,7 @@ def _creditable(desk: Desk) -> Iterable[Args]:
 
 
 def flow(desk: Desk, name: str, destination: str, count: int) -> None:
-    """Credit for so many messages, or without end."""
+    """Credit for this many messages, or unlimited credit."""
     seat = desk.books.seats[name]
     subscription = seat.subscriptions[destination]
     if not count or subscription.credit == UNBOUNDED:
@@ -121,7 +121,7 @@ def _each(desk: Desk) -> Iterable[Args]:
 
 
 def _stop(desk: Desk, name: str, destination: str) -> None:
-    """All credit is taken back; nothing may be on its way then (message.stop)."""
+    """All credit is revoked; no message may be in transit then (message.stop)."""
     seat = desk.books.seats[name]
     desk.call(seat, "message.stop", destination=destination)
     _without_credit(desk, seat, seat.subscriptions[destination])

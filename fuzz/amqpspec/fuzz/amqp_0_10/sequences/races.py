@@ -1,4 +1,4 @@
-"""Races in AMQP 0-10: two things at once, and connections that end beside what was just sent.
+"""Races in AMQP 0-10: simultaneous actions, and connections that end just after data was sent.
 
 Knows: desks and books. Must not know: how outcomes are observed.
 """

@@ -1,6 +1,6 @@
-"""The SASL layer of AMQP 1.0 bent.
+"""Mutations of the SASL layer of AMQP 1.0.
 
-Knows: what is said before open. Must not know: any login but guest's, which is no secret.
+Knows: the frames before open. Must not know: any login but guest's, which is no secret.
 """
 
 from __future__ import annotations

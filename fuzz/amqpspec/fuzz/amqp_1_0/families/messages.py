@@ -145,7 +145,7 @@ def _coded() -> Iterator[Bend]:
 
 
 def _properties() -> Iterator[Bend]:
-    """Fields of properties and header at the edges, and texts that are none."""
+    """Fields of properties and header with boundary values, and invalid texts."""
     for words, text in TEXTS:
         odd = text.decode("utf-8", "surrogateescape")
         for field in ("to", "subject", "reply_to", "group_id", "message_id", "correlation_id"):

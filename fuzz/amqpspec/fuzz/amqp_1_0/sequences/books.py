@@ -79,7 +79,7 @@ class Books:
             self.delivered(receiver, delivery)
 
     def taken(self, node: Stock, body: bytes) -> Copy:
-        """Take a message out of a node; raises Violation where it cannot be there."""
+        """Take a message out of a node; raises Violation if it cannot be there."""
         self._returned(node, body)
         return node.take(body, self._holder(node, body))
 
@@ -111,6 +111,6 @@ class Books:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """The body of a delivery; in words where it is no data."""
+    """The body of a delivery; a description if it is not data."""
     body = delivery.body
     return body if isinstance(body, bytes) else repr(body).encode()

@@ -62,7 +62,7 @@ def _send(peer: Peer, place: _Place, body: bytes) -> None:
 
 
 def _empty(peer: Peer, place: _Place, count: int) -> None:
-    """So many messages are taken out of a node."""
+    """Receive this many messages from a node."""
     link = peer.receiver(place.address, credit=count)
     for delivery in peer.deliveries(link, count):
         if not delivery.settled:

@@ -1,6 +1,6 @@
 """C10: the phase of authentication and permission in AMQP/Fast.
 
-Knows: what is said before a connection is open. Must not know: any login but guest's, which is no secret.
+Knows: the commands before a connection is open. Must not know: any login but guest's, which is no secret.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _mechanisms() -> Iterator[Bend]:
 
 
 def _responses() -> Iterator[Bend]:
-    """Names and values that are none of PLAIN's."""
+    """Names and values that PLAIN does not have."""
     for words, octets in (*RESPONSES, *TEXTS):
         if len(octets) < 60_000:
             yield Bend(f"LOGIN: {words}", (_response(responses={**_GUEST, "LOGIN": octets}),))

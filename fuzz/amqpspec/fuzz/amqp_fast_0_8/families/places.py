@@ -26,7 +26,7 @@ def _role(role: Role) -> Callable[[Place], str]:
 
 
 def ranges(dialect_id: str, state: State) -> Iterator[Location]:
-    """Message numbers that stand for as many messages as a target cares to count."""
+    """Ranges with as many message numbers as a target is willing to count."""
     touches = ("handle/unget/number", "handle/browse/gone")
     yield from locations_at(dialect_id, state, _role(Role.DELIVERY), numbers_of(edges), *touches)
     if may(state, "channel.ack"):

@@ -30,7 +30,7 @@ _HEADERS = ("tables/layout", "tables/types", "tables/names")
 
 
 def tables(dialect_id: str, state: State) -> Iterator[Location]:
-    """Tables that are none; those in the heads of messages, which a target may look into late."""
+    """Invalid tables; those in the heads of messages, which a target may read late."""
     yield from table_locations(_FORM, dialect_id, state)
     if state.name == "consuming":
         yield Location("headers.delivered", _delivered, _HEADERS)

@@ -1,6 +1,6 @@
 """C13: resources for each channel and connection.
 
-Knows: what a target has to keep for one thing that is said. Must not know: how much it keeps.
+Knows: what a target has to store for a frame. Must not know: how much it keeps.
 """
 
 from __future__ import annotations

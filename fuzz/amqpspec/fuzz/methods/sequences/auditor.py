@@ -1,4 +1,4 @@
-"""A connection beside those of a program that looks into queues: how many messages, whether they exist at all.
+"""An additional connection that inspects the queues of a program: how many messages, whether they exist at all.
 
 Knows: passive declares. Must not know: the program, what a count means.
 """
@@ -22,7 +22,7 @@ class Auditor:
         self._talk, self._open = talk, False
 
     def ask(self, name: str, *, refusals: tuple[int, ...] = (), **args: object) -> MethodArrived | int:
-        """The reply, or the code by which the channel was closed, where it is one of these. Raises Violation."""
+        """The reply, or the code by which the channel was closed, if it is one of these. Raises Violation."""
         if not self._open:
             if AUDITOR not in self._talk:
                 self._talk.connect(AUDITOR)
@@ -48,6 +48,6 @@ class Auditor:
         return None if isinstance(found, int) else int(found["message_count"])
 
     def exists(self, queue: str) -> bool:
-        """Whether there is a queue, also where it is exclusive to another connection. Raises Violation."""
+        """Whether a queue exists, also if it is exclusive to another connection. Raises Violation."""
         found = self.ask("queue.declare", queue=queue, passive=True, refusals=(NOT_FOUND, LOCKED))
         return found != NOT_FOUND

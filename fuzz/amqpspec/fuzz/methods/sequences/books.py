@@ -257,7 +257,7 @@ class Books:
         return copy
 
     def taken(self, queue: Queue, body: bytes, *, redelivered: bool) -> Copy:
-        """Take the copy with a body out of a queue; raises Violation where it cannot be there."""
+        """Take the copy with a body out of a queue; raises Violation if it cannot be there."""
         self._returned(queue, body)
         copy = next((copy for copy in queue.ready if copy.body == body), None)
         if copy is None:
@@ -294,7 +294,7 @@ class Books:
             channel.unacked[tag] = copy
 
     def _where(self, queue: Queue, body: bytes) -> str:
-        """What has become of a message, in words."""
+        """Describe the state of a message."""
         number = int(body[1:]) if body[:1] == b"m" and body[1:].isdigit() and len(body) < 12 else 0
         if any(
             copy.body == body and copy.queue is queue

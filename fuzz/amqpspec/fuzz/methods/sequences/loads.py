@@ -22,7 +22,7 @@ from amqpspec.peer.methods.peer import Peer
 
 _BODY, _LARGE, _CHANNELS = b"x" * 256, b"x" * (16 << 10), 64
 _FIRST = 2
-"""The first channel besides the one on which the load works."""
+"""The first channel other than the one of the load."""
 _CLIENT = Client(Peer, Peer.open_channel, Peer.barrier, Peer.close)
 
 
