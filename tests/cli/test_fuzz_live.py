@@ -72,7 +72,7 @@ def drawn(view: LiveView) -> str:
 
 
 def test_before_the_first_batch_it_says_so() -> None:
-    assert "first batch under way, 0.0 s of 10 min 0 s" in drawn(LiveView(600.0, clock=Clock()))
+    assert "first batch in progress, 0.0 s of 10 min 0 s" in drawn(LiveView(600.0, clock=Clock()))
 
 
 def test_it_shows_rates_cells_target_and_the_last_findings() -> None:

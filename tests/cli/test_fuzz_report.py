@@ -65,7 +65,7 @@ def test_a_killed_campaign_has_all_reports_and_all_findings(tmp_path: Path) -> N
     assert result.exit_code == 0, result.output
     assert {Path(line).name for line in result.output.splitlines()} == REPORTS | {"causes"}
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    assert summary["ended"] == "cut short, or still under way" and summary["product"] == "HarborMQ"
+    assert summary["ended"] == "aborted, or still running" and summary["product"] == "HarborMQ"
     assert summary["inputs"] == 40 and summary["response_states"] == 2 and summary["rate_per_s"] == 5.0
     assert {row["signature"] for row in summary["findings"]} == {row["signature"] for row in FINDINGS}
 
@@ -76,7 +76,7 @@ def test_cells_that_were_not_begun_are_open(tmp_path: Path) -> None:
     assert set(summary["cell_states"]) == set(planned) and summary["cells_planned"] == len(planned)
     assert summary["cell_states"][FIRST] == ["covered", "", None]
     assert summary["covered"] == 1 and summary["open"] == len(planned) - 1
-    assert summary["cell_states"][planned[-1]][:2] == ["open", "not finished: cut short, or still under way"]
+    assert summary["cell_states"][planned[-1]][:2] == ["open", "not finished: aborted, or still running"]
 
 
 def test_of_other_tables_only_the_begun_cells_are_known(tmp_path: Path) -> None:

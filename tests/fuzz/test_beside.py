@@ -19,14 +19,14 @@ Work = Callable[[], int]
 
 
 def meets(folder: Path, number: int, others: int) -> int:
-    """Ends only when so many are under way at once."""
+    """Ends only when so many are in progress at once."""
     (folder / str(number)).touch()
-    until(lambda: len(list(folder.iterdir())) >= others, "the others are under way")
+    until(lambda: len(list(folder.iterdir())) >= others, "the others are in progress")
     return number
 
 
 def counted(folder: Path, number: int) -> int:
-    """How many are under way, this one included."""
+    """How many are in progress, this one included."""
     mine = folder / str(number)
     mine.touch()
     found = len(list(folder.iterdir()))
@@ -44,8 +44,8 @@ def stays(folder: Path) -> int:
 
 
 def fails(folder: Path) -> int:
-    """Raises once the one that stays is under way."""
-    until((folder / "pid").exists, "the other is under way")
+    """Raises once the one that stays is in progress."""
+    until((folder / "pid").exists, "the other is in progress")
     raise LookupError("nothing there")
 
 

@@ -1,4 +1,4 @@
-"""What becomes of complaints that come together: the worst explains, but hides no other line of the log."""
+"""How complaints of one batch are handled: the worst explains, but hides no other line of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one cause may cost: a few blames, then it is counted where it comes again."""
+"""What one cause may cost: a few blames, then it is counted when it occurs again."""
 
 from __future__ import annotations
 

@@ -186,4 +186,4 @@ def test_a_run_under_way_does_not_land(tmp_path: Path) -> None:
     done = ingest(
         [write_run(tmp_path / "run", [case("basic.qos")])], tmp_path / "landing", TODAY, landing=True
     )
-    assert "one under way" in done.refused[0]
+    assert "one in progress" in done.refused[0]

@@ -21,7 +21,7 @@ _BACK = {"sport": 5672, "dport": 40_000}
 
 
 class Talks:
-    """A recorder that keeps the conversations, and what became of them."""
+    """A recorder that keeps the conversations, and their ends."""
 
     def __init__(self) -> None:
         self.talks: list[Talk] = []

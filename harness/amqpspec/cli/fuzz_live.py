@@ -234,7 +234,7 @@ class LiveView(View):
         now, spent_s = self._now, self._clock() - self._begun_s
         clock = f"{duration(spent_s)} of {duration(self._budget_s)}"
         if now is None:
-            return Text(f"first batch under way, {clock}", no_wrap=True, overflow="ellipsis")
+            return Text(f"first batch in progress, {clock}", no_wrap=True, overflow="ellipsis")
         return Group(
             Text(one_line(f"{now.target} ({now.dialect}) · {clock}{self._eta(now)}"), style="bold", no_wrap=True),
             Text("\n".join(self._figures(now)), no_wrap=True, overflow="ellipsis"),

@@ -81,7 +81,7 @@ class Comparison:
         target = (old.target.product, old.target.version) != (new.target.product, new.target.version)
         suite = old.suite_version != new.suite_version
         return {
-            (True, True): "target and suite have other versions, so that a change may lie with either",
+            (True, True): "target and suite have other versions, so either may be the cause of a change",
             (True, False): "the target has another version, the suite is the same",
             (False, True): "the suite has another version, the target is the same",
             (False, False): "target and suite have the same versions",

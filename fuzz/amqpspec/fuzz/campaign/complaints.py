@@ -275,13 +275,13 @@ class Complaints:
             raise
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
-        """Count a known cause, or one that was blamed enough times, when it comes again."""
+        """Count a known cause, or one that was blamed enough times, when it occurs again."""
         self._tally.repeats += 1
         self.limit.again(seen, batch.place)
         place = "/".join(batch.place)
         self._journal.line("again", oracle=seen.oracle, top=seen.top, cause=seen.cause, place=place)
         if seen.oracle in SPOILS:
-            # Other causes may show in the rest of its cell; a cell in which it comes again and again hides them.
+            # Other causes may show in the rest of its cell; a cell in which it occurs repeatedly hides them.
             self.known[_key(batch, seen)] += 1
             triage.revive()
 
@@ -289,7 +289,7 @@ class Complaints:
         item, seen = blame.item, blame.suspicion
         if batch.is_mixed and item is not None:
             key = _key_of(item, seen)
-        # What no one was blamed for yet is blamed when it comes again.
+        # A complaint without blame so far is blamed when it occurs again.
         self.known[key] += blame.status is not Status.UNBLAMED
         place = batch.place
         if item is not None:

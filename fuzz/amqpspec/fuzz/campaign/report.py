@@ -20,7 +20,7 @@ from amqpspec.record.reading import parse_json
 
 _NAMED_CELLS = 20
 _WHAT_CHARS = 200
-_CUT_SHORT = "cut short, or still under way"
+_CUT_SHORT = "aborted, or still running"
 _OF_THE_MANIFEST = ("url", "product", "version", "suite_version", "workers")
 
 

@@ -55,7 +55,7 @@ class Building:
         if bool(frame.flags & FIRST_FRAME) != (self.kind is None):
             refuse(
                 "transport/assemblies/flags",
-                "first-frame where a segment is under way, or none where none is",
+                "first-frame within a segment, or not first-frame outside one",
             )
             return False
         if self.kind is None and bool(frame.flags & FIRST_SEGMENT) != (not self.segments):

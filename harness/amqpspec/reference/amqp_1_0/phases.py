@@ -17,7 +17,7 @@ class Phase(Enum):
 
     HEADER = "protocol header"
     SASL = "sasl frames"
-    # A login is a separate layer: the protocol header comes again after it (§5.3.2).
+    # A login is a separate layer: the protocol header is sent again after it (§5.3.2).
     SECOND_HEADER = "protocol header after sasl"
     # HDR_EXCH: headers are exchanged; frames of at most 512 octets, and open the first of them (§2.4.1).
     OPENING = "open"

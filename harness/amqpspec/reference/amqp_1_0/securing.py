@@ -180,7 +180,7 @@ refused-login-without-outcome: a login is refused only by closing the stream
     [sasl/outcome/code sasl/plain/wrong-password sasl/plain/unknown-user sasl/plain/malformed sasl/init/unsupported]
 refused-login-ends-by-reset: after a refused login, the stream is reset [sasl/terminated/shut-down-first]
 refused-login-may-go-on: after a refused login the client may try again [sasl/terminated/closed]
-frames-before-the-outcome-served: an open is served while the login is under way [sasl/negotiation/choose]
+frames-before-the-outcome-served: an open is served while the login is in progress [sasl/negotiation/choose]
 sasl-channel-octets-read: a SASL frame on another channel than 0 ends the connection [sasl/frame/channel-ignored]
 sasl-frames-half-as-large: SASL frames of more than 256 octets end the connection [sasl/frame/max-size]
 responses-taken-for-init: a response without a challenge logs the client in [sasl/negotiation/steps]

@@ -72,7 +72,7 @@ class Destinations:
                 del self._topics[name]
 
     def topic_queue(self, name: str) -> Queue:
-        """A queue of a subscription: it has no name that anybody could find it by."""
+        """A queue of a subscription: it has no name by which a client could find it."""
         queue = Queue(name, self.vhost._on, lambda queue, message: None)
         queue.max_redeliveries = math.inf
         return queue

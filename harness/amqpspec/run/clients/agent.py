@@ -2,7 +2,7 @@
 
 Knows: processes, their output, their limits. Must not know: any dialect, verdicts.
 The contract: ``AMQPSPEC_URL``, ``AMQPSPEC_SCENARIO`` and ``AMQPSPEC_CONTEXT`` (JSON) say what to do; each line of the
-output that is a JSON object with ``event`` is an event, other lines are the agent's own affair. Exit code 0 is "done",
+output that is a JSON object with ``event`` is an event, other lines are ignored. Exit code 0 is "done",
 89 "this client cannot do that", any other one an error that the application learned of.
 """
 

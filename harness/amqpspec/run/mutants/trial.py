@@ -62,7 +62,7 @@ class Trial:
 
 def be_tried(mutant: Mutant, near: Near, answer: Connection) -> None:
     """The whole life of a trial's process; sends a ``Trial`` and ends the process."""
-    logging.disable()  # what a mutant throws in the broker's loop is its own affair
+    logging.disable()  # exceptions of a mutant in the broker's loop are not reported
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_OCTETS, _MEMORY_OCTETS))
     put_in(mutant)
     answer.send(_tried(mutant, near))

@@ -161,7 +161,7 @@ def _check_fit(snapshot: Snapshot, incoming: _Incoming, folder: Path, landing: b
             f"actual: {incoming.source.run} was ingested by a stream"
         )
     if landing and incoming.source.kind == CASE and (incoming.replaces or not incoming.source.ended):
-        actual = "one that has changed since" if incoming.replaces else "one under way"
+        actual = "one that has changed since" if incoming.replaces else "one in progress"
         raise LakeError(f"{folder}: expected a run that has ended for a landing folder, actual: {actual}")
 
 

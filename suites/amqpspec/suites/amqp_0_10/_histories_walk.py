@@ -224,7 +224,7 @@ class Walk:
         for _ in range(count):
             self._numbered(queue)
         session, owned = self.session, self.model.owned
-        # What was read and not completed comes again: the flush of the target is answered by the books.
+        # What was read and not completed is sent again: the flush of the target is answered by the books.
         session.finished = session.received - _ids(number for number, _ in owned)
         session.channel, self.channel = 0, 0
         self.peer = elsewhere(self.peer, session)

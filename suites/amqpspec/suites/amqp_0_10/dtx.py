@@ -1,6 +1,6 @@
 """Class dtx: what belongs to a branch, its start, join and end (amqp-0-10 class dtx).
 
-Knows: start, join, end. Must not know: what becomes of a branch then (``dtx_outcomes``), targets.
+Knows: start, join, end. Must not know: the outcome of a branch (``dtx_outcomes``), targets.
 
 ``_branches.worked`` makes a branch that has both taken a message and published one.
 """

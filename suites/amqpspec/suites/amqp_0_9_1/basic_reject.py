@@ -201,7 +201,7 @@ def _stands_still(peer: Peer, queue: str) -> None:
 
 
 def _stays_away(peer: Peer, method: str) -> Verdict:
-    """Reject the only delivery of a consumer with requeue; judge whether it comes again.
+    """Reject the only delivery of a consumer with requeue; judge whether it is delivered again.
 
     A message that another channel rejects after it takes the same way, and may come.
     """

@@ -10,7 +10,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._queues import vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch, fetch_all
 
-# That the message comes again is stated as a fact; that it says so is a SHOULD, judged by its own row.
+# The redelivery of the message is stated as a fact; its mark is a SHOULD, judged by its own row.
 _AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
 
 # visibility

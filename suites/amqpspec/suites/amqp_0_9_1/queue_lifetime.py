@@ -106,7 +106,7 @@ def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
 @case("queue.declare.exclusive.passive", covers=["queue/declare/exclusive/passive"])
 def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
     """Another connection cannot declare an exclusive queue, even passively."""
-    # A passive declare takes nothing from anybody, and is forbidden all the same.
+    # A passive declare takes nothing from another client, and is still forbidden.
     queue, other = owned_by_another(peer)
     other.send("queue.declare", queue=queue, passive=True)
     return rejects_violation(other)

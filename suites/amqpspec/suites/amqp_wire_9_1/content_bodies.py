@@ -1,4 +1,4 @@
-"""Content bodies: how they may be split, how large their frames may be, what becomes of the pieces."""
+"""Content bodies: how they may be split, how large their frames may be, what happens to the pieces."""
 
 from __future__ import annotations
 
