@@ -52,6 +52,22 @@ def test_what_was_not_judged_is_partial_and_never_conforms(harbor: LoadedRun) ->
     assert standing(missing).open == (id,)
 
 
+def test_a_run_that_judges_clients_owes_no_judgement_of_servers(harbor: LoadedRun) -> None:
+    asked = run_of(harbor, GOOD)
+    target = replace(asked.meta.target, dialect="amqp-0-9-1-clients")
+    (id,) = asked.cases[0].requirements
+    rows = {
+        id: RequirementRow(id, binds="client", cases=("0",)),
+        "server/x": RequirementRow("server/x", binds="server", cases=("server.x", "server.y")),
+    }
+    clients = replace(asked, meta=replace(asked.meta, target=target), requirements=rows)
+    assert headline(clients) == "conforms" and standing(clients).of == 1
+    watched = replace(asked.cases[0], id="server.x", requirements=("server/x",))
+    both = replace(clients, cases=(*clients.cases, watched))
+    assert standing(both).of == 2 and standing(both).open == ("server/x",)
+    assert standing(replace(clients, meta=asked.meta)).open == ("server/x",), "a ledger for brokers"
+
+
 def test_every_case_that_is_not_green_stands_in_one_list_at_most(harbor: LoadedRun) -> None:
     everything = [(outcome, baseline) for outcome in Outcome for baseline in ("", "known", "unexpected")]
     run = run_of(harbor, *everything)

@@ -4,6 +4,7 @@ Knows: rows, the ledger as the run recorded it. Must not know: any document form
 
 A requirement is judged if at least one of its cases was judged and none was left without a judgement. It is not
 applicable if all its cases are, because of the profile or limits. All others are open, whatever the reason.
+Requirements of servers in a ledger for clients count only if the run has cases about servers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import is_deviation
 from amqpspec.run.results import JUDGED
+from amqpspec.spec.dialects import client_dialects
 
 _SETTLED = JUDGED | {Outcome.NOT_APPLICABLE}
 
@@ -51,11 +53,21 @@ def standing(run: LoadedRun) -> Standing:
 
 def _cases(run: LoadedRun) -> Mapping[str, set[str]]:
     """The cases of each testable requirement: those of the suite, and those of the run."""
-    cases = {id: set(row.cases) for id, row in run.requirements.items() if not row.excluded}
+    servers = _of_servers(run)
+    beyond = set() if any(servers & {*case.requirements} for case in run.cases) else servers
+    wanted = {id: row for id, row in run.requirements.items() if not row.excluded and id not in beyond}
+    cases = {id: set(row.cases) for id, row in wanted.items()}
     for case in run.cases:
         for id in case.requirements:
             cases.setdefault(id, set()).add(case.id)
     return cases
+
+
+def _of_servers(run: LoadedRun) -> set[str]:
+    """The requirements of servers in a ledger for clients; none in other ledgers."""
+    if run.meta.target.dialect not in client_dialects():
+        return set()
+    return {id for id, row in run.requirements.items() if row.binds == "server"}
 
 
 @dataclass(frozen=True, slots=True)
