@@ -47,8 +47,11 @@ def struct(
 
 def nested(depth: int, type_name: str = "list", key: bytes = b"\x01n") -> Raw:
     """A list in a list, or a map in a map, ``depth`` of them below the first, with right sizes all the way down."""
-    code = bytes((DIALECT.types_by_name[type_name].code or 0,))
-    value = counted(type_name, b"", 0)
+    entry = (key if type_name == "map" else b"") + bytes((DIALECT.types_by_name[type_name].code or 0,))
+    levels = [counted(type_name, b"", 0)]
+    octets = len(levels[0])
+    # Only the sizes grow from the inside out: copying each level into the next one would take quadratic time.
     for _ in range(depth):
-        value = counted(type_name, (key if type_name == "map" else b"") + code + value, 1)
-    return value
+        levels.append(counted(type_name, entry, 1, size=COUNT_OCTETS + len(entry) + octets))
+        octets += len(levels[-1])
+    return Raw(b"".join(reversed(levels)))
