@@ -17,7 +17,7 @@ OPTIONS = ("target", "targets", "dialect", "baseline", "shard")
 
 
 def arguments(environment: Mapping[str, str]) -> list[str]:
-    """The command line of ``amqpspec run`` for these inputs; an empty input is none."""
+    """The command line of ``amqpspec run`` for these inputs; an empty input is omitted."""
     given = {
         name.removeprefix("AMQPSPEC_").lower(): value.strip()
         for name, value in environment.items()
@@ -26,7 +26,7 @@ def arguments(environment: Mapping[str, str]) -> list[str]:
     line = [given["url"]] if given.get("url") else []
     line += [f"--{name}={given[name]}" for name in OPTIONS if given.get(name)]
     line += ["--strict"] if given.get("strict", "").lower() == "true" else []
-    # A runner that keeps its folders has last time's run there, which was uploaded.
+    # A runner that keeps its folders has the previous run there, which was uploaded.
     return [
         *line,
         f"--out={given.get('out') or 'amqpspec-run'}",
@@ -40,7 +40,7 @@ def outputs(folder: Path, code: int) -> dict[str, str]:
     """What later steps can read; counts are left out of a run that wrote no results."""
     told = {"exit-code": str(code)}
     if code == USAGE:
-        return told  # nothing was run: what lies there is of another time
+        return told  # nothing was run: the files there are of an earlier run
     try:
         counted = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -51,7 +51,7 @@ def outputs(folder: Path, code: int) -> dict[str, str]:
 
 
 def main() -> int:
-    """Run, tell, and end as the run ended."""
+    """Run, report, and exit with the run's exit code."""
     line = arguments(os.environ)
     folder = Path(next(word for word in line if word.startswith("--out=")).removeprefix("--out="))
     code = subprocess.run([sys.executable, "-m", "amqpspec", "run", *line], check=False).returncode

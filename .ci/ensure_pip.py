@@ -1,4 +1,4 @@
-"""Give a virtual environment pip where the system's Python came without it (Debian without python3-venv).
+"""Install pip in a virtual environment if the system's Python came without it (Debian without python3-venv).
 
 Usage: ``PYTHON .ci/ensure_pip.py VENV``. Takes pip's wheel from the index of PIP_INDEX_URL (PyPI by default), checks
 its hash, and lets it install itself.
@@ -23,7 +23,7 @@ TIMEOUT_S = 60
 
 
 class _Links(HTMLParser):
-    """The files of an index page: names to addresses, hash included, those that were yanked left out."""
+    """The files of an index page: names to addresses, with hashes, without yanked files."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class _Links(HTMLParser):
 
 
 def newest_wheel() -> tuple[str, str, str]:
-    """Name, address and hash of the newest wheel that is no pre-release."""
+    """Name, address and hash of the newest wheel that is not a pre-release."""
     with urllib.request.urlopen(INDEX, timeout=TIMEOUT_S) as answer:
         links = _Links()
         links.feed(answer.read().decode())

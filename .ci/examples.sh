@@ -1,7 +1,7 @@
 #!/bin/sh
 # The reports of docs/examples: a matrix for each dialect, one of the named tests, a summary of each run, a campaign.
-# The reference broker always takes part, known brokers where they are installed. Usage: .ci/examples.sh BIN OUT.
-# OUT is made anew; what the steps say is in OUT/log.
+# They contain the reference broker and the known brokers that are installed. Usage: .ci/examples.sh BIN OUT.
+# OUT is deleted and created again; OUT/log has the output of the steps.
 set -eu
 
 bin=$1
@@ -12,11 +12,11 @@ mkdir -p "$out/runs"
 
 fail() {
   tail -n 20 "$out/log" >&2
-  echo "make examples: $1 failed; all that was said: $out/log" >&2
+  echo "make examples: $1 failed; all output: $out/log" >&2
   exit 1
 }
 
-# Exit codes 1 and 5 say that there are deviations, or that a baseline is of another version: both belong in a report.
+# Exit codes 1 and 5 mean that there are deviations, or that a baseline is for another version: both belong in a report.
 step() {
   echo "  $1"
   what=$1
@@ -26,7 +26,7 @@ step() {
   case $code in 0 | 1 | 5) ;; *) fail "$what" ;; esac
 }
 
-# meet PAGE NAME TARGET: a run for a column of PAGE, its summary, and the named tests where the dialect has them.
+# meet PAGE NAME TARGET: a run for a column of PAGE, its summary, and the named tests if the dialect has them.
 meet() {
   page=$1
   name=$2
@@ -44,7 +44,7 @@ with() {
   broker=$1
   shift
   if "$bin/amqpspec" brokers list | grep -q "^$broker  *not installed"; then
-    echo "  $broker is left out: amqpspec brokers install $broker"
+    echo "  $broker is skipped; to install it: amqpspec brokers install $broker"
     return
   fi
   step "start of $broker" brokers start "$broker"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs with and without faults and a short campaign, all against the reference broker; then lake, marts and pages of
-# them. Usage: .ci/pipeline.sh BIN OUT. OUT is made anew; what the steps say is in OUT/log.
+# Runs with and without faults and a short campaign, all against the reference broker; then their lake, marts and
+# pages. Usage: .ci/pipeline.sh BIN OUT. OUT is deleted and created again; OUT/log has their output.
 set -eu
 
 bin=$1
@@ -12,11 +12,11 @@ mkdir -p "$out"
 
 fail() {
   tail -n 20 "$out/log" >&2
-  echo "make pipeline: $1 failed; all that was said: $out/log" >&2
+  echo "make pipeline: $1 failed; all output: $out/log" >&2
   exit 1
 }
 
-# Exit code 1 says that there are deviations or findings, and that is what the faults are for.
+# Exit code 1 means that there are deviations or findings, which the faults cause.
 step() {
   echo "  $1"
   what=$1

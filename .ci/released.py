@@ -1,4 +1,4 @@
-"""Whether a tag is fit to be released: ``released.py v0.1.0``; one line and exit code 1 where it is not.
+"""Check that a tag can be released: ``released.py v0.1.0``; one line and exit code 1 if it cannot.
 
 The version in pyproject.toml is that of the tag, and towncrier has put its notes into CHANGELOG.md.
 """
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def complaint(tag: str, version: str, changelog: str, fragments: list[str]) -> str:
-    """What keeps a tag from being released; empty where nothing does."""
+    """Why a tag cannot be released; empty if it can."""
     if tag != f"v{version}":
         return f"expected the tag v{version}, the version of pyproject.toml, actual {tag}"
     if f"\n## {version} (" not in changelog:
@@ -24,7 +24,7 @@ def complaint(tag: str, version: str, changelog: str, fragments: list[str]) -> s
 
 
 def main(tag: str) -> int:
-    """Read, judge, tell."""
+    """Read, check, print."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     fragments = sorted(path.name for path in (ROOT / "changes").glob("*.md"))
     found = complaint(tag, project["version"], (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), fragments)

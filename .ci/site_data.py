@@ -1,7 +1,7 @@
 """Runs of all known brokers that are installed, in all their dialects, as marts to keep: ``site_data.py BIN OUT``.
 
 OUT grows: each call adds the runs of its day to OUT/lake and builds OUT/marts (Parquet only, small enough to keep) and
-OUT/site again, so that pages know what changed. ``--target`` and ``--case`` take part of it; ``--keep`` writes what
+OUT/site again, so that pages show what changed. ``--target`` and ``--case`` select part of it; ``--keep`` writes what
 `make site` needs of the marts into a folder, without names of this machine. OUT/log has all output.
 """
 
@@ -72,7 +72,7 @@ def started(step: Steps, broker: str) -> Iterator[None]:
 
 
 def run_all(step: Steps, runs: Path, wanted: Sequence[str], cases: Sequence[str]) -> None:
-    """A run of each target; a broker that is not installed is left out, in one line."""
+    """A run of each target; a broker that is not installed is skipped, with one line of output."""
     installed = step.installed()
     for broker, names in targets(wanted):
         if broker not in installed:

@@ -149,7 +149,7 @@ def _inputs_a_second(order: CampaignOrder) -> float:
 
 
 class _Handshake:
-    """One connection on its way: ``advance`` says that it is open."""
+    """One connection that is being opened: ``advance`` reports that it is open."""
 
     def __init__(self, subject: Subject, number: int) -> None:
         self._dialect, self._decode = subject.dialect, decoder(subject.dialect)

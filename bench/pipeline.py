@@ -63,7 +63,7 @@ Sides = tuple[Spans, Spans]
 
 
 def rows(millions: Sequence[int] = SIZES, unit: int = MILLION, nights: int = 7) -> Iterator[Row]:
-    """All figures of these sizes, then ingest and the cold build of a week; ``unit`` rows stand for a million."""
+    """All figures of these sizes, then ingest and the cold build of a week; ``unit`` rows represent a million."""
     warm: dict[int, Spent] = {}
     with tempfile.TemporaryDirectory(prefix="amqpspec-bench-") as place:
         _check_disk(Path(place), max(*millions, 8))
@@ -231,7 +231,7 @@ def _child(lake: Path, size: int) -> list[str]:
 
 
 def _run(command: list[str]) -> str:
-    """What a process printed; raises SystemExit with its last words where it fails."""
+    """What a process printed; raises SystemExit with its last output if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
@@ -245,7 +245,7 @@ def _stopped(number: int, frame: object) -> None:
 
 
 def main() -> None:
-    """Measure the sizes that are asked for."""
+    """Measure the requested sizes."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.pipeline", description="The pipeline beside DuckDB."
     )

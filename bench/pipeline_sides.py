@@ -42,7 +42,7 @@ def last_day(lake: Lake) -> date:
 
 @dataclass(frozen=True)
 class Ours:
-    """Spark: rollups into the lake, marts as Parquet beside it."""
+    """Spark: rollups into the lake, marts as Parquet next to it."""
 
     spark: SparkSession
     lake: Lake
@@ -63,7 +63,7 @@ class Ours:
         return {"all": self._marts}
 
     def files(self, mart: Mart) -> str:
-        """Where a mart lies."""
+        """The folder of a mart."""
         return str(self.place / "ours" / mart.name / "*.parquet")
 
     def _rollup(self, rollup: Rollup) -> None:
@@ -102,7 +102,7 @@ class Theirs:
         return {name: partial(self._copy, name, query) for name, query in MART_SQL.items()}
 
     def file(self, name: str) -> Path:
-        """Where what DuckDB made lies."""
+        """The folder of DuckDB's results."""
         return self.place / f"theirs-{name}.parquet"
 
     def _copy(self, name: str, query: str) -> None:

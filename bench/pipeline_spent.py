@@ -114,7 +114,7 @@ def beside(name: str, ours: float, theirs: float, unit: str) -> Row:
 
 
 def both(name: str, ours: Spent, theirs: Spent) -> Iterator[Row]:
-    """Wall and CPU of something beside something else."""
+    """Wall and CPU of one thing compared with those of another."""
     yield beside(name, ours.wall_s, theirs.wall_s, "s")
     yield beside(f"{name}, CPU", ours.cpu_s, theirs.cpu_s, "s of CPU")
 

@@ -273,4 +273,5 @@ MART_SQL: Mapping[str, str] = {
 """Each over the views; columns are named as the mart names them, and more of them than it has do no harm."""
 
 NOT_COMPARED: Mapping[str, frozenset[str]] = {"differential": frozenset({"vector"})}
-"""Names of vectors are hashes of Spark's own; the sample's key, which each vector has for itself, stands for them."""
+"""Names of vectors are hashes of Spark's own; the sample's key, which each vector has for itself, represents them.
+"""

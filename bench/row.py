@@ -1,4 +1,4 @@
-"""What a benchmark reports: one of our figures beside one of someone else's.
+"""What a benchmark reports: one of our figures compared with one of someone else's.
 
 Knows: the shape of a line. Must not know: what is measured.
 """

@@ -22,7 +22,7 @@ RUN = [sys.executable, "-m", "amqpspec.cli.main", "run", "--target", BROKER, "--
 
 
 def rows() -> Iterator[Row]:
-    """One row a setting: seconds from start to reports beside seconds of the longest case."""
+    """One row a setting: seconds from start to reports, and seconds of the longest case."""
     if known_broker(BROKER, Path(".brokers") / BROKER).running() is None:
         print(
             f"suite: no {BROKER} is running, left out; try: amqpspec brokers start {BROKER}", file=sys.stderr

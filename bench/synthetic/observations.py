@@ -4,9 +4,10 @@ Used by tests/pipeline and bench/pipeline.py. Knows: how many runs, cells, react
 skewed they are; columns by pyarrow alone.
 Must not know: Spark, files, journals.
 
-A value is a hash of where it stands, so that the same seed gives the same rows in batches of any size. One night has,
-for each line (a target in a dialect), conformance runs with several attempts a case, and a campaign: first the finite
-families, which are the same every night, then random inputs of the night's seed, the same for all targets of a dialect.
+A value is a hash of its position, so that the same seed gives the same rows in batches of any size. One night has,
+for each line (a target in a dialect), conformance runs with several attempts a case, and a campaign: first the
+finite families, which are the same every night, then random inputs of the night's seed, the same for all targets of
+a dialect.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class HeaderArrived(Arrival):
         return str(self.header)
 
     def describe(self, dialect: Dialect) -> str:
-        """The header in words."""
+        """A description of the header."""
         return str(self.header)
 
 
@@ -62,7 +62,7 @@ class Garbled(Arrival):
         return "undecodable octets"
 
     def describe(self, dialect: Dialect) -> str:
-        """The error in words."""
+        """A description of the error."""
         return f"undecodable octets: {self.error}"
 
 
@@ -84,7 +84,7 @@ class Ended(Arrival):
         return Refusal(Scope.SOCKET)
 
     def describe(self, dialect: Dialect) -> str:
-        """In words."""
+        """A description for evidence."""
         reason = f": {self.why}" if self.why else ""
         return f"connection ended ({self.how.upper()}){reason}"
 
@@ -101,7 +101,7 @@ class Quiet(Arrival):
         return "nothing"
 
     def describe(self, dialect: Dialect) -> str:
-        """In words."""
+        """A description for evidence."""
         return f"nothing within {self.waited_s:.1f} s"
 
 

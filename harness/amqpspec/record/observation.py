@@ -1,4 +1,4 @@
-"""One observation: a case that ran or an input that was sent, as a row of fixed columns with 64-bit keys beside names.
+"""One observation: a case that ran or an input that was sent, as a row of fixed columns with names and 64-bit keys.
 
 Knows: columns, their types, the keys and codes for grouping. Must not know: files, Spark, the source of observations.
 Columns are only added, at the end and nullable; SCHEMA increases with each addition. Needs pyarrow.

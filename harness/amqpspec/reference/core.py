@@ -1,6 +1,6 @@
 """The state of one broker: virtual hosts, users, faults, and connections.
 
-Knows: which connections have output, and lets each write it at once; the effect of a restart. Must not know:
+Knows: which connections have output, and makes each write it at once; the effect of a restart. Must not know:
 threads, ports, or any protocol; a connection is anything that implements ``Connected``.
 """
 

@@ -8,8 +8,8 @@ A module declares the faults that it implements at its end::
     purge-drops-unacked: purge drops messages that await an acknowledgement [queue/purge/unacknowledged]
     \"\"\")
 
-and asks at the spot, beside the line that is right: ``if self.faulty("purge-drops-unacked")``. A name, what the broker
-then does, and between brackets the requirements that this breaks. Indented lines continue with the line before them.
+and asks next to the correct line: ``if self.faulty("purge-drops-unacked")``. A name, what the broker then does, and
+between brackets the requirements that this breaks. Indented lines continue with the line before them.
 """
 
 from __future__ import annotations

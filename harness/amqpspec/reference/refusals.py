@@ -24,7 +24,8 @@ class RefusalRules(ABC):
     """The refusals of one dialect's broker.
 
     ``also`` names other rows that the same refusal keeps, so that a fault which spoils it breaks them, too.
-    ``unjudged`` are refusals of what no rule speaks of, as a reject of an unknown delivery: no case can judge them.
+    ``unjudged`` are refusals of what no rule covers, such as a reject of an unknown delivery: no case can judge
+    them.
     """
 
     ledger: str
@@ -46,7 +47,7 @@ class RefusalRules(ABC):
 
     @abstractmethod
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not tolerate; None if it lets every code pass."""
+        """The right scope with a code that the ledger does not tolerate; None if it tolerates every code."""
 
     @abstractmethod
     def wrong_scope(self, row: Requirement) -> Refusal | None:
@@ -75,16 +76,16 @@ class RefusalRules(ABC):
 
 
 def is_among(refusal: Refusal, known: Iterable[Refusal]) -> bool:
-    """Whether a refusal is one of these; one without a code stands for every code at its scope."""
+    """Whether a refusal is one of these; one without a code means every code at its scope."""
     return any(k.scope is refusal.scope and k.code in (None, refusal.code) for k in known)
 
 
 def passes(refusal: Refusal, row: Requirement) -> bool:
-    """Whether the ledger lets a refusal pass."""
+    """Whether the ledger tolerates a refusal."""
     return is_among(refusal, (*row.accepts, *row.tolerates))
 
 
 def _broken(refusal: Refusal | None, row: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
-    """The row, and those of the others that do not let a refusal pass."""
+    """The row, and those of the others that do not tolerate a refusal."""
     also = (other.id for other in others if refusal is None or not passes(refusal, other))
     return (row.id, *also)

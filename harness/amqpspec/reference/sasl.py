@@ -41,7 +41,7 @@ class Login:
         return (*_ALWAYS, "EXTERNAL") if self.over_tls else _ALWAYS
 
     def first(self, mechanism: str, response: bytes | None) -> Result:
-        """The client has chosen; a response that its mechanism begins with is asked for if there is none."""
+        """The client has chosen; requests the response that its mechanism begins with if there is none."""
         self.mechanism = mechanism
         if mechanism not in self.offered:
             return None
@@ -103,7 +103,7 @@ class Login:
         return self.users.get(self._name)
 
     def _unproven(self, *, of_proof: bool) -> User | None:
-        """What a response of SCRAM that is wrong comes to: by its proof, or by what it repeats."""
+        """The result of a wrong response of SCRAM: by its proof, or by what it repeats."""
         return None
 
     def _stored(self, name: str) -> Any:

@@ -239,7 +239,7 @@ class WayOut:
 def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
     """What the client sent before its reset, if a failed write came before the read; nothing of TLS.
 
-    After a failed write asyncio reads no more, although a last frame of the client may have arrived.
+    After a failed write asyncio stops reading, although a last frame of the client may have arrived.
     """
     if transport.get_extra_info("sslcontext") is not None:
         return

@@ -65,7 +65,7 @@ class Entry:
         return today <= self.expires and self.holds(row)
 
     def holds(self, row: CaseRow) -> bool:
-        """Whether the row came to what this entry holds."""
+        """Whether the row has the result that this entry holds."""
         if row.id != self.case or row.verdict is not self.verdict:
             return False
         if self.refusal and refusal_of(row) not in self.refusal:
@@ -180,7 +180,7 @@ def apply(
 ) -> tuple[list[CaseRow], list[dict[str, str]]]:
     """Mark known and unexpected deviations; returns the rows and the stale entries (case, reason).
 
-    Of cases that no one asked for (``unasked``), or that did not come to run, nothing is reported.
+    Cases that were not requested (``unasked``) or did not run are not reported.
     """
     entries = baseline.entries if baseline else ()
     used: set[Entry] = set()
@@ -204,7 +204,7 @@ def deviates(row: CaseRow) -> bool:
 
 
 def did_not_run(row: CaseRow) -> bool:
-    """Whether a case did not come to run, for whatever reason that is not the target's."""
+    """Whether a case did not run, for a reason that is not the target's."""
     blocked = row.verdict is Outcome.BLOCKED and row.blocked_by is not BlockedBy.PREREQUISITE
     return blocked or row.verdict is Outcome.EXCLUDED
 

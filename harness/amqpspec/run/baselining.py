@@ -61,7 +61,7 @@ def update(
 ) -> Updated:
     """Entries that hold what was observed; reasons, links and dates stay. What is gone stays, too, unless pruned.
 
-    An entry is gone where its case ran and did not come to it any more, and where the suite has no such case.
+    An entry is gone if its case ran with another result, or if the suite has no such case.
     """
     by_case = {row.id: row for row in rows}
     done, met = Updated(), set[str]()

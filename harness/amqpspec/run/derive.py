@@ -87,7 +87,7 @@ def derive(row: CaseRow, path: Path) -> Derivation:
 
 
 def _derived(case: Case, row: CaseRow, lines: Sequence[Mapping[str, Any]]) -> CaseRow:
-    """The row that the case comes to with what its transcript says."""
+    """The row that follows from the case and its transcript."""
     head = lines[0]
     if (head["id"], head["attempt"]) != (row.id, row.attempt):
         raise Diverged(f"expected attempt {row.attempt} of {row.id}, the transcript is of {head['id']}, "

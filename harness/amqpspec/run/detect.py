@@ -1,6 +1,6 @@
 """The dialect of a target, determined by its answer to the protocol header of the usual dialect.
 
-Knows: the protocol headers of all dialects, what HTTP answers. Must not know: anything that is said after them.
+Knows: the protocol headers of all dialects, what HTTP answers. Must not know: anything that follows them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _is_undecided(octets: bytes) -> bool:
 
 
 def _answer(target: Target, patience: float) -> bytes | None:
-    """The first octets after the header of its dialect, HTTP's where it answers to that only; None for silence."""
+    """The first octets after the header of its dialect, HTTP's if it answers to that only; None for silence."""
     assert target.url is not None
     endpoint = endpoint_of(target.url)
     stream = dial(endpoint)

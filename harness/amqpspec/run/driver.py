@@ -70,9 +70,9 @@ class Driver(Protocol):
         ...
 
     def lacking(self, context: Context) -> Mapping[str, str]:
-        """Optional parts that the target turns out not to have when it is asked for them, with its answer.
+        """Optional parts that the target proves not to have when they are used, with its answer.
 
-        Asked once for a run, beside what the probe finds announced. Raises ProbeFailed.
+        Called once for a run, in addition to what the probe finds announced. Raises ProbeFailed.
         """
         ...
 
@@ -89,7 +89,7 @@ class Maker(Protocol):
     """A driver that can make queues: its own, or those of a dialect that cannot declare them."""
 
     def make(self, context: Context, names: Sequence[str]) -> None:
-        """Make queues that outlast the connection: by name, or by address where that is how they are known.
+        """Make queues that outlast the connection: by name, or by address if the dialect uses addresses.
 
         Raises Unmet.
         """
@@ -102,7 +102,7 @@ def maker_of(dialect_id: str) -> Maker:
 
 
 def sweeper_of(dialect_id: str) -> Callable[[Context, Sequence[Entity]], None]:
-    """How a driver deletes what a killed run has left, where it has a better way than after a case."""
+    """How a driver deletes what a killed run has left, if it has a better way than after a case."""
     driver = driver_of(dialect_id)
     return cast(Callable[[Context, Sequence[Entity]], None], getattr(driver, "sweep", driver.delete))
 
@@ -114,7 +114,7 @@ def driver_of(dialect_id: str) -> Driver:
 
 @dataclass(slots=True)
 class Step:
-    """What a probe is about to do, in words that follow "could not"."""
+    """What a probe is about to do, as words that follow "could not"."""
 
     now: str = "reach the target"
 
@@ -147,7 +147,7 @@ def why_ended(ended: StreamEnded) -> str:
 
 
 def round_trip_s(barrier: Callable[[], object], trips: int) -> float:
-    """The mean time of a round trip, by a barrier that takes so many of them."""
+    """The mean time of a round trip, by a barrier that takes this many of them."""
     started_s = monotonic_s()
     for _ in range(_BARRIERS):
         barrier()

@@ -3,11 +3,11 @@
 Knows: threads, phases, liveness, what to do when a target dies. Must not know: what a case does, how results are shown.
 
 Phases: ordinary cases in parallel, the slow ones begun first, then destructive ones in parallel, then heavy ones one
-at a time, then all that need a restart around one restart. The target is probed once a second. Where it has died,
-what ended since it was last seen alive is withdrawn, the target is restarted, and those cases go again one at a time,
+at a time, then all that need a restart around one restart. The target is probed once a second. If it has died,
+results since it was last seen alive are withdrawn, the target is restarted, and those cases go again one at a time,
 so that the right one is blamed. With one connection, or one case and no restart, the target is probed after every
-case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is probed before the case
-closes its connections, and is restarted after it. Observers receive rows as they are written; they must not
+case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is probed before the
+case closes its connections, and is restarted after it. Observers receive rows as they are written; they must not
 raise.
 """
 
@@ -51,7 +51,9 @@ class Settings:
 
 
 class Batch:
-    """Cases in parallel, and what can be trusted of them: what ended before the last look at a living target."""
+    """Cases in parallel, and what can be trusted of them: what ended before the last check that found the target
+    alive.
+    """
 
     def __init__(self, look: Callable[[], str]) -> None:
         self._look = look
@@ -65,7 +67,7 @@ class Batch:
         self._ended_s[row.id] = monotonic_s()
 
     def look_now_and_then(self) -> None:
-        """Look at the target, at most once in ``_LOOK_EVERY_S``."""
+        """Check the target, at most once in ``_LOOK_EVERY_S``."""
         if not self.died and monotonic_s() - self._looked_s > _LOOK_EVERY_S:
             self.look()
 

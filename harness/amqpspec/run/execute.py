@@ -101,7 +101,7 @@ class World:
         return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
 
     def _make_node(self, transcript: Transcript, context: Context, vhost: str, address: str) -> None:
-        """Make a node for a case where it does not come with a link; raises MissingHook if it cannot be made."""
+        """Create a node for a case if it is not created with a link; raises MissingHook if it cannot be made."""
         if not context.nodes.are_made:
             return
         self.made.add((vhost, address, "queue"))
@@ -126,7 +126,7 @@ class World:
 def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
     """Run one case; raises Stopped if the run was stopped before there was a verdict.
 
-    ``look`` says why the target is not alive any more, if so; it is asked before the case's connections are closed.
+    ``look`` returns why the target is no longer alive, if so; it is called before the case's connections are closed.
     """
     streams = world.streams(case.id, case.budget_s)
     transcript = streams.transcript
@@ -172,7 +172,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
 
 
 def dead_of(verdict: Verdict, died: str) -> Verdict:
-    """What a verdict comes to where the target died of the case."""
+    """The verdict if the target died of the case."""
     observed = f"{verdict.observed}; the target died: {died}"
     return Verdict(Outcome.FAIL, verdict.expected, observed, verdict.facts)
 

@@ -28,7 +28,7 @@ def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
 
 
 def graded(requirement: Requirement, refusal: Refusal | None) -> Outcome:
-    """What a refusal, or None, comes to by a row: one that it accepts, one that it tolerates, or a deviation."""
+    """The outcome of a refusal, or None, by a row: one that it accepts, one that it tolerates, or a deviation."""
     if _among(refusal, requirement.accepts):
         return Outcome.PASS
     return Outcome.NONSTRICT if _among(refusal, requirement.tolerates) else broken(requirement)
@@ -40,7 +40,7 @@ def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
 
 
 def verdict_on(peer: Line, outcome: Outcome, expected: str, seen: Seen) -> Verdict:
-    """An outcome with what was seen, in words and as data."""
+    """An outcome with what was seen, as text and as data."""
     return Verdict(outcome, expected, seen.describe(peer.dialect), facts_of(seen))
 
 
@@ -59,7 +59,7 @@ def holds(
 ) -> Verdict:
     """Pass where the condition holds, else a deviation as strong as the row; ``expected`` defaults to the claim.
 
-    ``observed`` is what was seen, or a sentence; beside a sentence, ``seen`` is the part of it that is data.
+    ``observed`` is what was seen, or a sentence; with a sentence, ``seen`` is the part of it that is data.
     """
     outcome = Outcome.PASS if condition else broken(requirement_of(peer, row))
     expected = expected or peer.claimed or requirement_of(peer, row).paraphrase
@@ -117,7 +117,7 @@ def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = 
 
 
 def lives_on(peer: Any, reaction: Reaction) -> Verdict:
-    """The target still opens connections, whatever it did about what was sent last; looked at twice."""
+    """The target still opens connections, whatever it did about what was sent last; checks twice."""
     expected, observed = peer.claimed or "the target continues to run", reaction.describe(peer.dialect)
     try:
         for _ in range(2):
@@ -157,7 +157,7 @@ def must_refuse(peer: Line, reaction: Reaction) -> Reaction:
 
 
 def _named(peer: Line, row: str) -> str:
-    """The refusals that a row accepts, in words."""
+    """The refusals that a row accepts, as text."""
     accepted = requirement_of(peer, row).accepts
     return " or ".join(refusal.describe(peer.dialect) for refusal in accepted) or "a refusal"
 
@@ -169,5 +169,5 @@ def _among(refusal: Refusal | None, rows: Iterable[Refusal]) -> bool:
 
 
 def broken(requirement: Requirement) -> Outcome:
-    """What a deviation from a row comes to."""
+    """The outcome of a deviation from a row."""
     return Outcome.NONSTRICT if requirement.level is Level.SHOULD else Outcome.FAIL

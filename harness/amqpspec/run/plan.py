@@ -15,7 +15,7 @@ from amqpspec.target.live import Live
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A case, and what it comes to without being run (None: it runs)."""
+    """A case, and its result if it is not run (None: it runs)."""
 
     case: Case
     outcome: Outcome | None = None

@@ -147,7 +147,7 @@ class RecordedStream:
         self._stream.half_close(last)
 
     def reset(self) -> None:
-        """End the stream by a reset where it can be, else close it."""
+        """End the stream by a reset if possible, else close it."""
         self.note("reset")
         if isinstance(self._stream, Stream):
             self._stream.reset()

@@ -17,7 +17,7 @@ from amqpspec.run.baseline import Baseline, apply
 from amqpspec.run.exits import Exit
 
 JUDGED = frozenset({Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.FAIL})
-"""What says something of the target."""
+"""The statuses that say something about the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def last_attempts(folder: Path) -> list[CaseRow]:
 
 
 def contradictions(folder: Path, rows: Iterable[CaseRow]) -> Iterator[str]:
-    """Where results do not follow from the journal beside them; raises JournalError.
+    """Where results do not follow from the journal next to them; raises JournalError.
 
     A baseline says something of a row and gives its reason; all else is the journal's.
     """

@@ -39,7 +39,10 @@ def room_for(
     files: Callable[[int], int] | None = None,
     free_octets: Callable[[], int] = lambda: int(psutil.virtual_memory().available),
 ) -> Room:
-    """Room for this many cases at once, or for as many as the system lets be; ``files`` opens the way to so many."""
+    """Room for this many cases at once, or for as many as the system allows;
+
+    ``files`` raises the limit to that many.
+    """
     needed = wanted * FILES_OF_A_CASE + OWN_FILES
     most = (files or most_files)(needed)
     at_once = wanted if most >= needed else max(1, (most - OWN_FILES) // FILES_OF_A_CASE)

@@ -77,7 +77,7 @@ class Script:
         return event
 
     def now(self) -> float:
-        """The time that the case read, in seconds; raises Diverged if that lies not between two events."""
+        """The time that the case read, in seconds; raises Diverged if that is not between two events."""
         told = self._clocks[self._at]
         if told:
             now_s = float(told.popleft()) / 1e9

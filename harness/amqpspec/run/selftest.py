@@ -1,9 +1,9 @@
 """The self-test: the clean reference broker passes every case, every fault is found, every case is killed by a fault.
 
-Knows: cases, faults, what ties them (requirement ids). Must not know: how it is printed.
-A fault is found when a case that passes on the clean broker gets another verdict, or observes another way, with
-the fault switched on. Each fault meets the cases that cover a requirement it breaks; ``full`` lets it meet all of them.
-The clean broker is met over sockets, faults in memory, and over sockets where that shows nothing.
+Knows: cases, faults, what ties them (requirement ids). Must not know: how it is printed. A fault is found when a
+case that passes on the clean broker gets another verdict, or observes another way, with the fault switched on. Each
+fault meets the cases that cover a requirement it breaks; ``full`` tries all of them. The clean broker is met over
+sockets, faults in memory, and over sockets if that shows nothing.
 """
 
 from __future__ import annotations

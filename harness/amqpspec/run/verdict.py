@@ -19,7 +19,7 @@ Seen = Arrival | Reaction
 class Verdict:
     """What a case says: an outcome never comes without what was expected and what was observed.
 
-    ``facts`` hold what was observed where it is more than a sentence, ``blocked_by`` why nothing was judged.
+    ``facts`` hold what was observed if it is more than a sentence, ``blocked_by`` why nothing was judged.
     """
 
     outcome: Outcome
@@ -34,7 +34,7 @@ class Verdict:
 
 
 def by_time(verdict: Verdict, quiet_s: float, slowest_s: float) -> Verdict:
-    """A verdict in which time alone tells that something did not come says so: how long was waited, and why so long."""
+    """A verdict in which only the wait shows that something did not arrive says how long the case waited, and why."""
     if not quiet_s:
         return verdict
     quiet_s, facts = round(quiet_s, 3), replace(verdict.facts, quiet_s=round(quiet_s, 3))

@@ -27,7 +27,7 @@ class Category(StrEnum):
 
 
 class Content(StrEnum):
-    """What the octets of a value stand for; its width is the type's."""
+    """The meaning of the octets of a value; its width is the type's."""
 
     OPAQUE = "opaque"
     SIGNED = "signed"
@@ -99,7 +99,7 @@ class Domain:
 class PackedField:
     """One field of a struct, or one argument; its packing flag says whether it is there.
 
-    ``default`` is what its absence means, where the specification says so. ``element`` is what an array holds.
+    ``default`` is what its absence means, if the specification defines it. ``element`` is what an array holds.
     """
 
     name: str
@@ -118,8 +118,8 @@ class PackedField:
 class Struct:
     """A compound type: [size] [class code, struct code] [packing flags] fields.
 
-    ``size_octets`` and ``pack_octets`` are the lengths of size and flags, zero if there are none. ``code`` is the
-    class code and the struct code. The first field has the lowest bit of the first octet of flags.
+    ``size_octets`` and ``pack_octets`` are the lengths of size and flags, zero if absent. ``code`` is the class code
+    and the struct code. The first field has the lowest bit of the first octet of flags.
     """
 
     name: str
@@ -307,7 +307,7 @@ class AssemblyDialect(Dialect):
         return {t.code: t for t in self.types if t.code is not None}
 
     def form(self, code: int) -> tuple[Category, int] | None:
-        """Category and width that a type code stands for, known or not; None if the code is reserved."""
+        """Category and width of a type code, known or not; None if the code is reserved."""
         found = next((r for r in self.code_ranges if r.first <= code <= r.last), None)
         return (found.category, found.width_octets) if found else None
 
@@ -362,5 +362,5 @@ class AssemblyDialect(Dialect):
         return self.domains[name].choices if name in self.domains else ()
 
     def element(self, field: PackedField) -> str:
-        """What the array in a field holds, or nothing if it is none."""
+        """What the array in a field holds, or nothing if it is not an array."""
         return field.element or (self.domains[field.type].element if field.type in self.domains else "")

@@ -1,6 +1,6 @@
 """The registry of dialects: each is one entry, which says where everything that belongs to it is found.
 
-Knows: the shape of an entry, and how entries come to be known. Must not know: any dialect.
+Knows: the shape of an entry, and how entries are found. Must not know: any dialect.
 
 Codecs, peers, reference brokers, suites and the fuzzer stand above this layer. An entry names them by functions that
 import them on demand, so that an entry costs nothing until it is used. The entries of this build are
@@ -45,7 +45,7 @@ class Entry:
     tables: Callable[[], Dialect]
     ledger: Path | None = None
     beyond: tuple[Path, ...] = ()
-    """Ledgers of what stands beside the inventory: none of their rows has a ``source``, and they count apart."""
+    """Ledgers of what is not in the inventory: none of their rows has a ``source``, and they count apart."""
     judged_as: str = ""
     spoken_as: str = ""
     deployed_as: str = ""

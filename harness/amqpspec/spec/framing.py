@@ -16,7 +16,7 @@ class Counts(StrEnum):
     """What the size in a frame's header counts."""
 
     PAYLOAD = "payload"
-    """What lies between header and end octet."""
+    """What is between header and end octet."""
     REST = "rest"
     """Everything after the size itself, the end octet included."""
     FRAME = "frame"
@@ -41,8 +41,8 @@ class Layout:
     """A frame: header fields as ``(name, width in octets)`` in order, the payload, the end octet if there is one.
 
     One field is ``size``, which ``counts`` says what it counts. Where every bit of it is set and
-    ``long_size_octets`` is not 0, a size of that many octets follows it. A field ``doff`` says in words of
-    ``doff_word_octets`` where the payload begins. ``types`` are the frame types by name.
+    ``long_size_octets`` is not 0, a size of that many octets follows it. A field ``doff`` gives the beginning of the
+    payload in words of ``doff_word_octets``. ``types`` are the frame types by name.
 
     A family makes rows (fields of a dataclass) of what its dialects differ in, and class attributes of what is the
     same in all of them: rows are part of the text from which ids of fuzz inputs are hashed (``spec.canonical``).

@@ -58,7 +58,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class AmqpClass:
-    """One class with its methods and, where it carries content, its properties in flag order."""
+    """One class with its methods and, if it carries content, its properties in flag order."""
 
     name: str
     index: int

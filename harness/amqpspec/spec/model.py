@@ -103,7 +103,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One row of the ledger: permanent id, what is demanded, of whom, by which text, and how failing looks.
+    """One row of the ledger: permanent id, what is required, of which peer, by which text, and how a failure looks.
 
     ``accepts`` are the refusals that keep the requirement; ``tolerates`` those that keep its purpose but not
     its letter (verdict ``nonstrict``). ``reading`` says which of two contradicting texts was taken, and why.

@@ -68,7 +68,7 @@ class TypedField:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A described list: the symbol and the code of its descriptor, its fields in order, what it can stand for."""
+    """A described list: the symbol and the code of its descriptor, its fields in order, its archetypes."""
 
     name: str
     symbol: str
@@ -199,11 +199,11 @@ class TypedDialect(Dialect):
         return tuple(t for t in self.types if "section" in t.provides)
 
     def providing(self, archetype: str) -> tuple[Composite | Restricted, ...]:
-        """The types that can stand for an archetype such as ``outcome`` or ``message-id``."""
+        """The types that are allowed for an archetype such as ``outcome`` or ``message-id``."""
         return tuple(t for t in self.types if archetype in t.provides)
 
     def providers(self, archetype: str) -> Iterator[Restricted]:
-        """The restricted types that can stand for an archetype."""
+        """The restricted types that are allowed for an archetype."""
         return (t for t in self.providing(archetype) if isinstance(t, Restricted))
 
     def base(self, name: str) -> str:

@@ -266,7 +266,7 @@ def _path(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
 
 
 def _baseline(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
-    """A baseline is beside the file, or comes with the tool, from a checkout as from a wheel."""
+    """A baseline is next to the file, or is shipped with the tool, in a checkout and in a wheel."""
     named = reader.expanded(node, key)
     beside, *packaged = (place / named for place in (folder, *map(Path, amqpspec.__path__)))
     return {"baseline": next(filter(Path.exists, (beside, *packaged)), beside)}

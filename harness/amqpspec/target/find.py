@@ -1,6 +1,6 @@
 """Which target was meant: a URL, the reference broker, or a name in targets.yaml.
 
-Knows: where targets.yaml lies. Must not know: how a target is started.
+Knows: the place of targets.yaml. Must not know: how a target is started.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TARGETS_FILE = Path("targets.yaml")
 
 
 def built_in_targets() -> Path:
-    """The targets that come with the tool: in the package where it is installed, at the top of a checkout."""
+    """The targets that are shipped with the tool: in the installed package, or at the top of a checkout."""
     here = Path(__file__).resolve()
     packaged = here.with_name("targets.yaml")
     return packaged if packaged.exists() else here.parents[3] / "targets.yaml"
@@ -28,7 +28,8 @@ def is_target(text: str) -> bool:
 
 
 def find_target(text: str, file: Path | None = None) -> Target:
-    """The target by URL or by name; without a file, ``targets.yaml`` here or beside the package. Raises ConfigError.
+    """The target by URL or by name; without a file, ``targets.yaml`` here or next to the package. Raises
+    ConfigError.
 
     ``NAME@VERSION`` is a target on a known broker, and of that broker another release.
     """

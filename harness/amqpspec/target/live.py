@@ -36,7 +36,7 @@ class TargetError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A running target; ``revive`` restarts one that answers no one any more; if it is None, ``restart`` does."""
+    """A running target; ``revive`` restarts one that no longer answers; if it is None, ``restart`` does."""
 
     target: Target
     url: AmqpUrl

@@ -40,7 +40,7 @@ class Room:
         return True
 
     def give_back(self, talk: Talk) -> None:
-        """A conversation is read no more."""
+        """A conversation is no longer read."""
         self.left_octets += sum(len(chunk.octets) for chunk in talk.chunks)
         talk.chunks.clear()
 
@@ -111,7 +111,7 @@ class Said:
 
     @property
     def place(self) -> str:
-        """Where it stands, as evidence says it."""
+        """Its position, as evidence names it."""
         way = "client→server" if self.sender is Side.CLIENT else "server→client"
         return f"octet {self.offset} of {way}"
 

@@ -1,4 +1,4 @@
-"""One direction of a connection as evidence shows it: octets in; the same without secrets, and frames in words, out.
+"""One direction of a connection as evidence shows it: octets in; the same without secrets, and frames as text, out.
 
 Knows: readers of frames, what is hidden once framing is lost. Must not know: any dialect, files, times, cases.
 """
@@ -18,7 +18,7 @@ MAX_FRAMES_A_CHUNK = 200
 
 
 class Direction(Protocol):
-    """Decodes one direction of one connection beside its octets, as far as it can be decoded."""
+    """Decodes one direction of one connection, as far as it can be decoded, and keeps its octets."""
 
     def take(self, octets: bytes) -> tuple[bytes, list[dict[str, Any]]]:
         """The octets with secrets starred out, and the frames that became complete with them.
@@ -49,7 +49,7 @@ class FrameDecoder(Generic[F]):
         self._tail = b""
 
     def _describe(self, item: F | ProtocolHeader) -> dict[str, Any]:
-        """A frame in words and as data."""
+        """A frame as text and as data."""
         raise NotImplementedError
 
     def _starred(self, octets: bytes) -> bytes:
@@ -60,7 +60,7 @@ class FrameDecoder(Generic[F]):
         """Take notice of a frame that has been shown."""
 
     def _lost(self, error: WireError) -> str:
-        """Why framing was lost, in words that show no secret."""
+        """Why framing was lost, as text without secrets."""
         return said(error)
 
     def take(self, octets: bytes) -> tuple[bytes, list[dict[str, Any]]]:

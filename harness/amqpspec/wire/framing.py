@@ -50,8 +50,8 @@ def encode(
 ) -> bytes:
     """A frame as octets, from its header fields without the size; ``size`` and ``end`` may be wrong if they are given.
 
-    The size takes its long form where the short one cannot say it, or where it is to be ``escaped``. Raises EncodeError
-    for what does not fit.
+    The size has its long form if the short one cannot hold it, or with ``escaped``. Raises EncodeError for what does
+    not fit.
     """
     counted = layout.least_size + len(extended) + len(payload) if size is None else size
     long = layout.escape is not None and (escaped or counted >= layout.escape)
@@ -280,7 +280,7 @@ class CutFrame(NamedTuple):
 
 
 class PlainReader(Reader[CutFrame]):
-    """A reader for a dialect that needs no more than its layout."""
+    """A reader for a dialect that needs only its layout."""
 
     def _frame(self, values: tuple[int, ...], start: int, begin: int, end: int) -> CutFrame:
         return CutFrame(values, bytes(self._buffer[begin : end - self.layout.end_octets]), self.offset)

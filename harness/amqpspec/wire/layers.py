@@ -34,7 +34,7 @@ class Layers:
     """The layers of one dialect.
 
     ``frame`` is one frame, ``protocol_header`` what a conversation begins with, ``stream`` both one after the other,
-    and what is not complete as ``Raw``. ``bind`` lets scapy find the layers by port. A name that Python or scapy
+    and what is not complete as ``Raw``. With ``bind``, scapy finds the layers by port. A name that Python or scapy
     has taken ends with an underscore: ``global_``.
     """
 
@@ -230,7 +230,7 @@ def built(value: Any) -> bytes:
 
 
 def length(name: str, fmt: str, of: str, more: int = 0) -> Any:
-    """The length of another field in octets, and so many more."""
+    """The length of another field in octets, plus a constant."""
     return scapy().FieldLenField(name, None, fmt=fmt, length_of=of, adjust=lambda _, size: size + more)
 
 

@@ -23,7 +23,7 @@ class CaptureError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """One segment; after its octets so many more were sent that were not captured."""
+    """One segment, and how many more octets were sent after it but not captured."""
 
     source: Address
     target: Address

@@ -1,4 +1,4 @@
-"""Decoded things in words and as JSON data, kept short.
+"""Decoded values as text and as JSON data, kept short.
 
 Knows: how long evidence may be, which octets are text. Must not know: frames, dialects, secrets.
 """
@@ -25,7 +25,7 @@ def masked(octets: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
 
 
 def said(error: WireError, actual: str | None = None) -> str:
-    """An error without its hex window, which may show a secret; ``actual`` stands in for what might show one, too."""
+    """An error without its hex window, which may show a secret; ``actual`` also replaces what might show one."""
     return f"{error.where} at octet {error.offset}: {actual or error.actual}, expected {error.expected}"
 
 
@@ -53,7 +53,7 @@ def text_of(text: str) -> str:
 
 
 def octets_of(octets: bytes) -> Any:
-    """Octets as text where they are text, else in hex."""
+    """Octets as text if they are text, else in hex."""
     try:
         text = octets.decode()
     except UnicodeDecodeError:

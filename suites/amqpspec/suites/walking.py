@@ -73,7 +73,7 @@ class Walk(Protocol):
         ...
 
     def finish(self) -> None:
-        """The look at the end."""
+        """The check at the end."""
         ...
 
     def give_up(self, why: str = "") -> None:
@@ -108,7 +108,7 @@ class Found:
     mismatch: Mismatch
 
     def describe(self) -> str:
-        """The walk and its end, in words."""
+        """A description of the walk and its end."""
         reported = "; ".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
         return f"after {reported}: expected {self.mismatch.expected}, actual {self.mismatch.actual}"
 
@@ -206,7 +206,7 @@ class Search:
         return self.plan.begin(context, peer.lines)
 
     def guarded(self, walk: Walk, act: Callable[[], object]) -> None:
-        """Let a mismatch be hypothesis's to shrink; anything else ends the search."""
+        """Leave a mismatch to hypothesis, which shrinks it; anything else ends the search."""
         try:
             act()
         except Mismatch as mismatch:

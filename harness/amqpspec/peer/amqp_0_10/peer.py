@@ -106,7 +106,7 @@ class Peer(Opening):
 
         Afterwards, ``pending`` returns the arrivals.
         """
-        # Servers may deliver from another thread than the one that answers: data on its way at the first answer
+        # Servers may deliver from another thread than the one that answers: data in flight at the first answer
         # arrives before the second one.
         for _ in range(2):
             self.call("execution.sync", channel)

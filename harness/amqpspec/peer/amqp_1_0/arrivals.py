@@ -30,7 +30,7 @@ class Passed(Arrival):
         return "barrier answered"
 
     def describe(self, dialect: Dialect) -> str:
-        """In words."""
+        """A description for evidence."""
         return f"no refusal: {self.how} after it was answered"
 
 

@@ -81,7 +81,7 @@ class HeartbeatArrived(Arrival):
         return "heartbeat"
 
     def describe(self, dialect: Dialect) -> str:
-        """In words."""
+        """A description for evidence."""
         return "heartbeat frame"
 
 

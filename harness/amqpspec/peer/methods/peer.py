@@ -223,7 +223,7 @@ class Peer(Connection):
         With ``queue``, two messages pass through that queue, so that its earlier deliveries arrive first. Afterwards,
         ``pending`` returns the arrivals. Raises Unmet.
         """
-        # Servers may deliver from another thread than the one that answers: data on its way at the first answer
+        # Servers may deliver from another thread than the one that answers: data in flight at the first answer
         # arrives before the second one.
         for _ in range(2):
             if queue:

@@ -1,8 +1,8 @@
 """The reference broker of AMQP 0-10.
 
 From octets to meaning: ``wire`` cuts frames, ``assembling`` puts segments together, ``inbox`` sorts what is whole by
-phase and channel, ``login`` and ``attaching`` handle controls of connections and attachments, ``accounting`` those that
-tell of commands, ``executing`` numbers commands and hands each to its handler.
+phase and channel, ``login`` and ``attaching`` handle controls of connections and attachments, ``accounting`` those
+that report commands, ``executing`` numbers commands and hands each to its handler.
 
 A class of commands is a module of handlers, listed in ``classes``. To add a command::
 

@@ -20,7 +20,7 @@ OK, ROLLED_BACK, TIMED_OUT, READ_ONLY = (
     _STATUS[name] for name in ("xa-ok", "xa-rbrollback", "xa-rbtimeout", "xa-rdonly")
 )
 DEFAULT_TIMEOUT_S = 0
-"""No branch times out, unless set-timeout says so."""
+"""A branch times out only after set-timeout."""
 
 
 @dataclass(slots=True, eq=False)

@@ -204,7 +204,7 @@ class _Refusals(RefusalRules):
     """Numbers for connections and executions, names for detaching, scopes from the delivery to the socket."""
 
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not tolerate; None if it lets every one pass."""
+        """The right scope with a code that the ledger does not tolerate; None if it tolerates all of them."""
         first = row.accepts[0]
         if first.code is None:
             return None
@@ -236,7 +236,7 @@ def _of_the_model() -> Iterator[Fault]:
 
 
 _UNJUDGED = ("execution/error-code/not-found", "execution/error-code/not-implemented")
-"""Where the broker refuses by these rows themselves, no other rule speaks of what it refuses."""
+"""Where the broker refuses by these rows themselves, no other rule covers what it refuses."""
 
 DIALECT_FAULTS = Faults(
     (*(fault for module in _MODULES for fault in getattr(module, "FAULTS", ())), *_of_the_model()),

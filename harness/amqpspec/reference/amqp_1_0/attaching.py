@@ -144,7 +144,7 @@ def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool)
 
 
 def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
-    """A link is recovered by its name alone: a null terminus stands for the one that is there (1.0 §2.6.3)."""
+    """A link is recovered by its name alone: a null terminus means the existing one (1.0 §2.6.3)."""
     lost = terminus.queue is None or terminus.queue.deleted
     if not lost and not session.faulty("null-terminus-not-recovered"):
         return

@@ -13,7 +13,7 @@ from amqpspec.reference.fault import fault_table
 
 
 def free_channel(connection: Connection) -> int:
-    """The lowest channel that is free, -1 where the partner takes no more.
+    """The lowest free channel, -1 if the partner allows no more.
 
     Each side numbers its own: the channel on which the broker sends need not be the one on which it receives.
     """

@@ -172,7 +172,8 @@ def apply(session: Session, held: SentDelivery, state: Any) -> None:
         queue.discard(entry)
     else:
         failed = name == "modified" and bool(state.get("delivery_failed"))
-        # Released was never delivered; modified counts as a failed attempt only where it says so (§3.4.4, §3.4.5).
+        # Released was never delivered; modified counts as a failed attempt only if delivery-failed is set (§3.4.4,
+        # §3.4.5).
         counts = failed or session.faulty("redelivery-under-the-old-tag")
         counts = counts or (name == "released" and session.faulty("released-deliveries-count"))
         entry.deliveries -= 0 if counts else 1

@@ -144,7 +144,7 @@ class _Refusals(RefusalRules):
 
 
 def _candidates(first: Refusal) -> Iterator[Refusal]:
-    """A scope narrower than the right one is not there where that is refused."""
+    """A scope narrower than the right one does not exist when this is refused."""
     code = first.code or _ANY_CODE
     if first.scope is Scope.HEADER:
         yield Refusal(Scope.SOCKET)

@@ -14,7 +14,8 @@ from amqpspec.wire.amqp_1_0.performatives import Composed
 
 
 def on_flow(session: Session, flow: Composed) -> None:
-    """A flow has arrived: first windows, then credit, then what both let out; an answer tells the state after that.
+    """A flow has arrived: first windows, then credit, then what both allow to be sent; an answer tells the state
+    after that.
 
     A flow for a link that was refused crossed the refusal, and changes nothing.
     """
@@ -73,7 +74,7 @@ def _answer(session: Session, endpoint: LinkEndpoint | None, *, drained: bool, e
 
 
 def _take_windows(session: Session, flow: Composed) -> None:
-    """How many transfers the partner takes beyond those on their way to it (1.0 §2.5.6).
+    """How many transfers the partner accepts beyond those in flight to it (1.0 §2.5.6).
 
     What it says of its own next transfer is taken over, whatever was counted here. It counted its window from the next
     transfer that it expected; without that number, from the first of all.

@@ -71,7 +71,7 @@ def _faulty_objections(endpoint: LinkEndpoint, frame: Composed, partial: Incomin
 
 
 def grow(endpoint: LinkEndpoint, partial: IncomingDelivery, frame: Composed, payload: bytes) -> None:
-    """Add a fragment. Settled holds for the delivery once any of its transfers says so (1.0 §2.7.5)."""
+    """Add a fragment. A delivery is settled as soon as one of its transfers is (1.0 §2.7.5)."""
     if not payload and endpoint.faulty("empty-fragments-refused"):
         endpoint.fail("amqp:not-allowed", "a transfer without payload")
     if not (endpoint.faulty("first-fragment-only") and partial.octets):

@@ -1,6 +1,6 @@
 """Open: the partner's identity, its limits, and its virtual host.
 
-Knows: the fields of open, which hostnames stand for which virtual host. Must not know: sessions.
+Knows: the fields of open, which hostnames mean which virtual host. Must not know: sessions.
 """
 
 from __future__ import annotations

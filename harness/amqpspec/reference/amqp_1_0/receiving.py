@@ -50,7 +50,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return True
 
     def on_flow(self, flow: Composed) -> None:
-        """The sender has reported its delivery-count: where it ran ahead, that much credit is used up (1.0 §2.6.7)."""
+        """The sender has reported its delivery-count: if it ran ahead, that much credit is used up (1.0 §2.6.7)."""
         counted = flow.get("delivery_count")
         stuck = counted is not None and self.faulty("delivery-count-does-not-wrap")
         if counted is not None and not (stuck and counted < self.delivery_count):
@@ -301,7 +301,7 @@ class ReceivingEndpoint(LinkEndpoint):
             self.terminus.incoming.pop(tag, None)
 
     def unhook(self) -> None:
-        """What has arrived of an unfinished delivery is to be sent again, where it may be resumed."""
+        """The part of an unfinished delivery that has arrived must be sent again if the delivery can be resumed."""
         super().unhook()
         if self.partial is not None and not self.partial.settled:
             self.terminus.incoming.setdefault(self.partial.tag, "")

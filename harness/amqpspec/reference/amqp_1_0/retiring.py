@@ -63,7 +63,9 @@ def _commit(
 
 
 def _fall_back(session: Session, held: SentDelivery, apply: Apply) -> None:
-    """The default outcome of the source, for the controller has settled and can say no more (1.0 §4.4.4.2)."""
+    """The default outcome of the source, because the controller has settled and can no longer report one (1.0
+    §4.4.4.2).
+    """
     default = held.terminus.source.get("default_outcome")
     if session.faulty("default-outcome-not-applied-on-rollback"):
         default = "accepted"

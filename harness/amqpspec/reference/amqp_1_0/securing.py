@@ -66,7 +66,7 @@ def _let_in(connection: Connection, user: User) -> None:
 
 
 def _turn_away(connection: Connection) -> None:
-    """The login has failed: say so, and end."""
+    """The login has failed: report it, and end."""
     more = b"wrong" if connection.faulty("refused-login-with-data") else None
     code = SYS if connection.faulty("refused-login-is-a-failure-of-the-system") else AUTH
     if not connection.faulty("refused-login-without-outcome"):
@@ -115,7 +115,7 @@ def _frame_in(connection: Connection, incoming: wire.Incoming) -> Composed | Non
 
 
 def _sasl_frame(incoming: wire.Incoming) -> Composed | None:
-    """The body of a frame, where it is one SASL frame and nothing else."""
+    """The body of a frame if it is exactly one SASL frame."""
     try:
         value, end = decode(incoming.body)
     except WireError:
@@ -125,7 +125,7 @@ def _sasl_frame(incoming: wire.Incoming) -> Composed | None:
 
 
 def _result(connection: Connection, frame: Composed) -> Result:
-    """What a frame of the client comes to: a challenge, a user, or a refusal."""
+    """The result of a frame of the client: a challenge, a user, or a refusal."""
     login = connection.login
     if frame.name == "sasl-outcome":
         return connection.core.users["guest"]

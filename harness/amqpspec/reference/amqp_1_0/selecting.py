@@ -22,7 +22,7 @@ class Selector:
     terms: tuple[tuple[str, bool, Any], ...]
 
     def admits(self, properties: Mapping[str, Any]) -> bool:
-        """Whether a message with these application properties passes; an unknown value lets nothing pass."""
+        """Whether a message with these application properties passes; with an unknown value nothing passes."""
         return all(
             name in properties and (properties[name] == value) is equal for name, equal, value in self.terms
         )

@@ -60,7 +60,7 @@ class SendingEndpoint(LinkEndpoint):
     def has_room(self, consumer: Consumer, message: Message) -> bool:
         """Whether credit and windows take one more message.
 
-        One delivery of a session goes out at a time, which is more than is asked: on a link they must not mix.
+        One delivery of a session is sent at a time, which is more than required: on a link they must not mix.
         """
         if self.only_resumes and not self.faulty("new-deliveries-beside-incomplete-map"):
             return False
@@ -137,7 +137,7 @@ class SendingEndpoint(LinkEndpoint):
             session.pump_pending()
 
     def _waits_for_company(self, held: SentDelivery) -> bool:
-        """A fault: hold a delivery back until the next one can go beside it."""
+        """A fault: hold a delivery back until the next one can be sent with it."""
         beside = self.credit > 0 and held.queue.ready_count > 0
         return beside and self.faulty("deliveries-interleaved-on-a-link")
 

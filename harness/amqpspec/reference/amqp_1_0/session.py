@@ -42,7 +42,7 @@ class Session:
         self.awaited: dict[int, tuple[LinkEndpoint, bytes]] = {}
         """What came in mode second, by delivery-id: the receiver settles once the sender has (§2.7.5)."""
         self.errant: dict[int, LinkEndpoint] = {}
-        """What waited so when its link failed, by delivery-id: it is settled no more (§2.6.5)."""
+        """What waited so when its link failed, by delivery-id: it is never settled (§2.6.5)."""
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
         self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES

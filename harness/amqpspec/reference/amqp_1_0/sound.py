@@ -23,7 +23,7 @@ _MANDATORY: Mapping[str, str] = {
 
 
 def check(frame: Composed, refuse: Refuse) -> None:
-    """Refuse the first field that is missing or wrong; continue to the next where that is tolerated."""
+    """Refuse the first field that is missing or wrong; continue to the next if that is tolerated."""
     for problem in frame.problems:
         refuse(_rule(frame, problem), str(problem))
 

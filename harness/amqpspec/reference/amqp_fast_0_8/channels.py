@@ -138,7 +138,7 @@ class Channel:
         delivery.queue.settle(delivery.entry)
 
     def unget(self, handle: int, number: int) -> bool:
-        """Give one message back, to be passed to others; False if the number stands for nothing of this handle."""
+        """Give one message back, to be passed to others; False if the number is not a message of this handle."""
         delivery = self._outstanding.get(number)
         if delivery is None or delivery.acked or delivery.handle != handle:
             return False

@@ -41,7 +41,7 @@ class Destinations:
     # --- queues
 
     def queue(self, name: str) -> Queue | None:
-        """The queue of a name; queues of other dialects' models are none of these."""
+        """The queue of a name; queues of other dialects' models are excluded."""
         return self.vhost.queues.get(name)
 
     def make_queue(self, name: str, owner: object) -> Queue:
@@ -61,7 +61,7 @@ class Destinations:
     # --- topics
 
     def subscribe(self, name: str, consumer: Consumer, no_local: bool) -> None:
-        """Let a consumer, which has a separate queue, have what is sent to a topic from now on."""
+        """Give a consumer, which has a separate queue, the messages sent to a topic from now on."""
         self._topics.setdefault(name, []).append((consumer, no_local))
 
     def unsubscribe(self, consumer: Consumer) -> None:

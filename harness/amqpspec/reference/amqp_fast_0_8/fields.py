@@ -20,7 +20,7 @@ Values = dict[str, tuple[str, Any]]
 """The fields of a table: tag and value by name."""
 
 _WIDTHS = {"I": 4, "T": 4, "D": 5}
-# Names with hyphens stand in examples of the text, against its own rule: no one is faulted for them.
+# Names with hyphens occur in examples of the text, against its own rule: no one is faulted for them.
 _NAME = re.compile(rb"[A-Za-z$#][A-Za-z0-9_$#-]{0,127}")
 
 

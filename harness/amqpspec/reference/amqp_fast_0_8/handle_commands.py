@@ -137,7 +137,10 @@ def _subscribe(connection: Connection, handle: Handle, args: Args) -> Consumer |
 
 
 def _queue(connection: Connection, handle: Handle, args: Args) -> Queue | None:
-    """The queue to read, made where it is dynamic and not there; None if there is none, and it was tolerated."""
+    """The queue to read, created if it is dynamic and does not exist;
+
+    None if there is none, and it was tolerated.
+    """
     name, destinations = args["dest_name"], connection.destinations
     queue = destinations.queue(name) if name else None
     if queue is None and not args["dynamic"]:

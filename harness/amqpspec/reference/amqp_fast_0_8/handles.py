@@ -38,7 +38,7 @@ class Subscription:
         return not self.handle.paused
 
     def has_room(self, consumer: Consumer, message: Message) -> bool:
-        """Whether its window is open, its channel free, and its selector lets the message pass."""
+        """Whether its window is open, its channel free, and its selector accepts the message."""
         channel = self.handle.channel
         if self.carrier.congested or channel.download is not None:
             return False

@@ -1,4 +1,4 @@
-"""The faults of a dialect of the 0-9 family that says no more about them than its ledger does.
+"""The faults of a dialect of the 0-9 family that declares nothing about them beyond its ledger.
 
 Knows: that rows of two ledgers are the same duty if they have one id or one ``same_as``.
 Must not know: any dialect but the one by whose rows handlers and faults are named.

@@ -212,7 +212,7 @@ class Channel(ChannelOutput):
     def release(self) -> None:
         """Give back everything that this channel holds.
 
-        Consumers leave their queues before messages go back, or the queue would send them to this very channel again.
+        Consumers leave their queues before messages go back, or the queue would send them to the same channel again.
         """
         if self.released:
             return

@@ -91,7 +91,7 @@ class Inbox:
             self.connection.end_socket()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
-        """There is no one here to look at a trace."""
+        """Traces have no reader here."""
         if incoming.channel or self.faulty("every-trace-refused"):
             self.connection.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):

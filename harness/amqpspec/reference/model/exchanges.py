@@ -81,7 +81,7 @@ class Exchange:
         return bool(removed)
 
     def matching(self, message: Message, key: str, on: Deviations) -> Iterator[Binding]:
-        """The bindings that let a message through."""
+        """The bindings that match a message."""
         matches = MATCHERS[self.type]
         for binding in tuple(self.bindings.values()):
             if matches(binding.routing_key, binding.arguments, key, message.headers, on):

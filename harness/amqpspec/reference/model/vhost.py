@@ -180,7 +180,7 @@ class VirtualHost:
         return len(waiting)
 
     def add_consumer(self, consumer: Consumer) -> None:
-        """Let a consumer stand in line; it is served with the next ``dispatch``."""
+        """Add a consumer to the round; it is served with the next ``dispatch``."""
         consumer.queue.had_consumer = True
         consumer.queue.consumers.append(consumer)
 

@@ -32,7 +32,7 @@ _ANYTIME = ("connection.close", "connection.heartbeat", "connection.close-ok")
 
 
 class Watched(Protocol):
-    """What is asked of a connection: how far it has come, its sessions and subscriptions."""
+    """What the checks need of a connection: its phase, its sessions and subscriptions."""
 
     sessions: dict[int, Book]
     opened: bool
@@ -106,7 +106,7 @@ def _unreadable(assembly: Assembly, text: str) -> Violated:
 
 
 def look(session: Watched, arrival: AssemblyArrived) -> None:
-    """Whether a control or a command may come where it came; raises Violated."""
+    """Check that a control or a command is allowed at this point; raises Violated."""
     instruction = arrival.assembly.instruction
     row = None if instruction is None else instruction.row
     command = instruction is not None and instruction.kind == COMMAND

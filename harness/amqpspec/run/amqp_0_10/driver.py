@@ -109,7 +109,7 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
 
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
-    """The octets with a starred SASL response replaced by the login's, where one response is all there is to say."""
+    """The octets with a starred SASL response replaced by the login's, if they consist of one response only."""
     magic = DIALECT.greeting.length_octets if octets.startswith(b"AMQP") else 0
     header, rest = octets[:magic], octets[magic:]
     found = _only_control(rest)
@@ -123,7 +123,7 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
 
 
 def _only_control(octets: bytes) -> Instruction | None:
-    """The control that octets are, where they are no more than that."""
+    """The control that octets encode, if they encode nothing else."""
     reader = FrameReader(name="client→server")
     reader.feed(octets)
     try:

@@ -2,8 +2,8 @@
 
 Knows: one harmless command of each part. Must not know: cases, targets' names.
 
-A target lacks a part where it says not-implemented, or where it answers a command of that part in the very way in
-which it answers a command of a class that no one defined. Any other refusal is one of a target that has the part.
+A target lacks a part if it answers not-implemented, or if it answers a command of that part exactly as it answers a
+command of an undefined class. Any other refusal is one of a target that has the part.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _MAX_SASL_OCTETS, _MAX_TAG_OCTETS = 512, 32
 
 
 class Watched(Protocol):
-    """What is asked of a connection: its books, and how far it has come."""
+    """What the checks need of a connection: its state and its phase."""
 
     books: Books
     mechanisms: tuple[str, ...]
@@ -60,7 +60,7 @@ def of_octets(error: WireError, *, in_words: bool, framing_lost: bool) -> Violat
 
 
 def look(session: Watched, arrival: FrameArrived) -> None:
-    """Whether a frame may come where it came; raises Violated."""
+    """Check that a frame is allowed at this point; raises Violated."""
     if not session.books.open_sent:
         _in_sasl(session, arrival)
         return

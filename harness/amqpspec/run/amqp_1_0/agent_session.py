@@ -85,7 +85,9 @@ class Session(Peer):
                 return arrival
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Look at what came before it is booked; an end of the server's is answered, and is the end of the work."""
+        """Check what has arrived before it is recorded; an end of the server's is answered, and is the end of the
+        work.
+        """
         if self.is_leaving:
             return super().noted(arrival)
         if isinstance(arrival, Garbled):

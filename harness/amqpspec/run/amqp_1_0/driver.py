@@ -66,7 +66,7 @@ def probe(context: Context) -> Identity:
 
 
 def lacking(context: Context) -> dict[str, str]:
-    """Nothing is asked for: targets.yaml tells."""
+    """No probe is needed: targets.yaml says it."""
     return {}
 
 
@@ -112,7 +112,10 @@ def _pass_a_message(peer: Peer) -> None:
 
 
 def _round_trip(peer: Peer) -> float:
-    """What a begin takes. Sessions are ended only where the target takes no more: some lose their answers to end."""
+    """The fields of a begin.
+
+    Sessions are ended only if the target allows no more: some lose their answers to end.
+    """
     taken_s = 0.0
     for _ in range(_ROUND_TRIPS):
         channel = _channel(peer)
@@ -136,7 +139,7 @@ def _channel(peer: Peer) -> int:
 def delete(context: Context, entities: Sequence[Entity]) -> None:
     """Delete nodes that were made, by name; take out what others hold, for links cannot delete them. Raises Unmet.
 
-    A target that makes nodes when they are asked for mostly gives them up once they are empty and unused.
+    A target that creates nodes on demand usually deletes them once they are empty and unused.
     """
     peer = Peer(context)
     if context.nodes.are_made:
@@ -173,7 +176,7 @@ def sweep(context: Context, entities: Sequence[Entity]) -> None:
 
 
 def make(context: Context, names: Sequence[str]) -> None:
-    """Make nodes, by address, where they do not come with links; raises Unmet."""
+    """Create nodes, by address, if they are not created with links; raises Unmet."""
     nodes.make(context, names)
 
 
@@ -181,7 +184,7 @@ def make(context: Context, names: Sequence[str]) -> None:
 
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
-    """The octets with a starred SASL response replaced by the login's, where one response is all there is to say."""
+    """The octets with a starred SASL response replaced by the login's, if they consist of one response only."""
     header, rest = _split(octets)
     frame = _only_frame(rest)
     if frame is None or frame.name != "sasl-init" or not _starred(frame):

@@ -1,6 +1,7 @@
 """Queues for brokers that do not make them when a link asks: which way there is, and how it is gone.
 
-Knows: what an open performative tells of a broker; management, 0-9-1 and hooks as ways. Must not know: cases, journals.
+Knows: what an open performative says about a broker; management, 0-9-1 and hooks as ways. Must not know: cases,
+journals.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _RABBITMQ = Nodes(MANAGEMENT, "/queues/amqpspec-1-0.{name}", "vhost:{name}")
 
 
 def chosen(known: Nodes, opened: FrameArrived | None) -> Nodes:
-    """How queues are created: as configured, else as the target's open tells; with links where it tells nothing."""
+    """How queues are created: as configured, else as the target's open announces; with links if open announces nothing."""
     if known.way:
         return known
     usual = Nodes()

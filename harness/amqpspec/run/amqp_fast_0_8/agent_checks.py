@@ -39,7 +39,7 @@ def of_octets(error: WireError) -> Violated:
 
 
 def check(books: Books, frame: CommandFrame) -> None:
-    """Look at a command of the server before it is entered in the books; raises Violated."""
+    """Check a command of the server before it is recorded; raises Violated."""
     if frame.command is not None and frame.command.sent_by is Side.CLIENT:
         raise Violated(_COMMAND_INVALID, f"{frame.name} comes from clients only")
     if any("\0" in value for value in frame.args.values() if isinstance(value, str)):

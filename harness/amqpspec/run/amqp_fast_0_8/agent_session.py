@@ -39,7 +39,7 @@ DIALECT = "amqp-fast-0-8"
 _PATIENT_S, _LONG_S = 5.0, 60.0
 _LOOK_S = 0.2
 _TIMES_HEARTBEAT = 3
-"""After this many intervals without a command a silent server is asked, and then left."""
+"""After this many intervals without a command the agent pings a silent server, and then disconnects."""
 
 
 class Session(Peer):
@@ -83,7 +83,7 @@ class Session(Peer):
             sys.exit(0)
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Look at a command before a wait returns it; raises Violated."""
+        """Check a command before a wait returns it; raises Violated."""
         if self._is_leaving:
             return arrival
         if isinstance(arrival, Garbled):

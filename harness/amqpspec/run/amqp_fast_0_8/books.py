@@ -58,7 +58,7 @@ class Arriving:
 
 
 class Books:
-    """What has happened so far; ``follow`` takes every command in order, after it was looked at."""
+    """What has happened so far; ``follow`` takes every command in order, after it was checked."""
 
     def __init__(self) -> None:
         self.times: Counter[tuple[Side, str]] = Counter()

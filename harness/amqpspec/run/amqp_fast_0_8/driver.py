@@ -93,7 +93,7 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
 
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
-    """Recorded octets with a starred RESPONSE replaced by the login's, where it is all there is to say."""
+    """Recorded octets with a starred RESPONSE replaced by the login's, if they consist of it only."""
     greeting = DIALECT.protocol_header if octets.startswith(DIALECT.protocol_header) else b""
     frame = _only_frame(octets[len(greeting) :])
     if frame is None or frame.name != "connection.response" or not _is_starred(frame):

@@ -46,7 +46,7 @@ class Application(StrEnum):
 
 
 FATAL = frozenset({Application.HANG, Application.CRASH, Application.MEMORY})
-"""What no application may come to, whatever its peer does."""
+"""Results that no application may have, whatever its peer does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Limits:
         return replace(self, start_s=self.start_s * factor, scenario_s=self.scenario_s * factor)
 
     def broken(self, begun_s: float, connected_s: float | None, usage: Usage) -> Application | None:
-        """What an agent has come to that began, and perhaps connected, at these times; None within the limits."""
+        """The result of an agent that began, and perhaps connected, at these times; None within the limits."""
         until_s = begun_s + self.start_s if connected_s is None else connected_s + self.scenario_s
         if monotonic_s() > until_s:
             return Application.HANG
@@ -71,7 +71,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What an agent came to; ``said`` are the last octets of its error output, as text.
+    """The result of an agent; ``said`` are the last octets of its error output, as text.
 
     ``is_shared``: its process had carried out other tasks before. ``cpu_s`` is about how much processor time it took.
     ``stopped_ns`` is when the harness decided to end it, None if it ended itself.
@@ -101,7 +101,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an agent is asked to do, and where."""
+    """What an agent has to do, and where."""
 
     url: str
     scenario: str
@@ -205,7 +205,7 @@ def _watch(
 
 
 class Usage:
-    """What a process and its children use, as far as it is looked at from time to time."""
+    """What a process and its children use, sampled from time to time."""
 
     def __init__(self, pid: int) -> None:
         self._pid, self._seen_s, self._begun_s = pid, 0.0, 0.0

@@ -45,7 +45,7 @@ class CannotDo(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Encounter:
-    """One process of the client: its connections as frames, and what the application came to."""
+    """One process of the client: its connections as frames, and the result of the application."""
 
     conversations: Sequence[Conversation]
     ran: Ran
@@ -84,7 +84,7 @@ class Arena:
     """What the server calls itself; empty: what it is."""
     is_lenient: bool = False
     forgiven: Counter[str] = field(default_factory=Counter)
-    """On how many connections a lenient server let which deviation pass."""
+    """How many connections had each deviation that a lenient server tolerated."""
     _clean: dict[str, Encounter] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -111,7 +111,7 @@ class Arena:
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
         """One task of the client; its evidence goes under a name. Raises CannotDo, OSError, AgentError.
 
-        What a process does badly that has done other things before is asked of a separate process.
+        A failure of a process that ran other scenarios before is tried again in a separate process.
         """
         runner = self.runner or OneEach(self.command)
         encounter = self.encounter(name, scenario, hostility, runner.run)
@@ -179,7 +179,7 @@ class Recording:
         self._transcript.write("end", monotonic_ns(), conn=talk.number, how=talk.ended)
 
     def forgave(self, remote: Address, deviation: str) -> None:
-        """A lenient server let something pass."""
+        """A lenient server tolerated something."""
         for talk in self._open_of(remote):
             if deviation not in talk.forgiven:
                 talk.forgiven.append(deviation)
@@ -227,9 +227,9 @@ class Client:
     met: list[Encounter] = field(default_factory=list)
 
     def in_turn(self, *scenarios: str) -> Iterator[Encounter]:
-        """The client in scenarios on a clean server, each run when it is asked for.
+        """The client in scenarios on a clean server, each run on demand.
 
-        Scenarios that the client cannot do are left out; raises CannotDo at the end where it can do none.
+        Scenarios that the client cannot do are left out; raises CannotDo at the end if it can do none.
         """
         cannot: CannotDo | None = None
         found: list[Encounter] = []

@@ -1,6 +1,6 @@
 """Oracles for clients: from what a client said, or did about a hostile server, to a verdict.
 
-Knows: requirement rows, conversations, what an application came to. Must not know: any dialect, single cases.
+Knows: requirement rows, conversations, the result of an application. Must not know: any dialect, single cases.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def answers_violation(client: Client, encounter: Encounter, reaction: Reaction, 
 def takes_no_notice(client: Client, encounter: Encounter, reaction: Reaction, dialect: Dialect) -> Verdict:
     """The client continued as if nothing had happened, and so did its application.
 
-    A row may accept refusals as well: what it lets a client leave out.
+    A row may accept refusals as well: what a client may leave out.
     """
     accepts = client.requirements[0].accepts
     expected = " or ".join(["the client continues", *(refusal.describe(dialect) for refusal in accepts)])
@@ -158,9 +158,9 @@ def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
 
 
 def _on_the_wire(requirement: Requirement, refusal: Refusal | None) -> Outcome:
-    """A violation that a client may also tolerate, as rows of level MAY have it, is recorded where it did.
+    """A violation that a client may also tolerate, as rows of level MAY have it, is recorded if it did.
 
-    Where it may tolerate it, a refusal that the row does not name is no failure.
+    If it may tolerate it, a refusal that the row does not name is no failure.
     """
     if requirement.level is not Level.MAY:
         return graded(requirement, refusal)
@@ -190,7 +190,7 @@ def refusal_by(
 
     An end that the harness made, because time or memory was used up, is not the client's, and neither is one that
     the server made first, or gave the reason for by a close. A close without an error is a refusal only where the
-    application learned of something. ``went_on`` tells of other signs that it did. Raises Undecided.
+    application learned of something. ``went_on`` names other signs that it did. Raises Undecided.
     """
     learned, unseen = ran.application is Application.REPORTED, ran.application is Application.UNSEEN
     if unseen and not conversation.talk.ended:

@@ -24,7 +24,7 @@ Body = Callable[[Client], Verdict]
 
 
 def asked_of_server(client: Client, body: Body) -> Verdict:
-    """What a case about clients says of the server; the verdict's facts name whom it is about."""
+    """What a case about clients says of the server; the verdict's facts name the peer that it is about."""
     verdict = body(replace(client, arena=_Mirror(client.arena)))
     return replace(verdict, facts=replace(verdict.facts, role=SERVER))
 

@@ -52,7 +52,7 @@ class Seen:
         return self.encounter
 
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
-        """The connection, where it asked for this case; raises CannotDo."""
+        """The connection if it requested this case; raises CannotDo."""
         if name != self.provoked:
             raise CannotDo("no connection selected this case")
         return self.encounter
@@ -60,7 +60,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one connection came to: each case that says something about it, and how the connection ended."""
+    """The results of one connection: each case that says something about it, and how the connection ended."""
 
     number: int
     remote: str
@@ -143,7 +143,7 @@ class Watch:
             self._open[talk.number][1].ended(talk)
 
     def forgave(self, remote: Address, deviation: str) -> None:
-        """A lenient server let something pass."""
+        """A lenient server tolerated something."""
         for _, recording in tuple(self._open.values()):
             recording.forgave(remote, deviation)
 

@@ -2,7 +2,7 @@
 
 Knows: scenarios, what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read by the harness's own peer; this module adds what a careful client does and a peer of a case does not:
-it looks at every method, and ends the connection where one is not allowed there.
+it checks every method, and ends the connection at one that is not allowed there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Session:
     # --- listening
 
     def next(self, *asked: str, within_s: float = _REPLY_S) -> MethodArrived | None:
-        """The next method of the server, looked at; None when time is up.
+        """The next method of the server, after the checks; None when time is up.
 
         It is one that was asked for, or one that may come unasked; any other raises Violated. Raises ScenarioError.
         """
@@ -114,7 +114,7 @@ class Session:
             raise Violated(_COMMAND_INVALID, "a heartbeat")
 
     def _look(self, arrival: MethodArrived, asked: tuple[str, ...]) -> None:
-        """Whether a method may come where it came; what asks for an answer is answered."""
+        """Check that a method is allowed at this point; answer it if it requires an answer."""
         name, channel = arrival.name, arrival.channel
         if name == "connection.close":
             if self.faulty("takes-the-end-for-success"):
@@ -142,7 +142,7 @@ class Session:
         self._said_s = self.peer.now()
 
     def call(self, name: str, channel: int = 1, **args: Any) -> MethodArrived:
-        """Send a method and take its reply; what arrives besides is looked at."""
+        """Send a method and take its reply; what else arrives is checked."""
         self.say(name, channel, **args)
         return self.reply(name, *self.peer.dialect.methods[name].replies, channel=channel)
 
@@ -156,7 +156,7 @@ class Session:
         raise ScenarioError(f"expected an answer to {asked} within {_REPLY_S:.0f} s, actual: none")
 
     def refuse(self, violated: Violated) -> None:
-        """End the connection: by a close with the code where one fits, else without another octet."""
+        """End the connection: by a close with the code if one fits, else without another octet."""
         if not violated.code or not self.is_open or self.peer.is_over():
             return
         self.say("connection.close", 0, reply_code=violated.code, reply_text=str(violated)[:200])

@@ -136,7 +136,7 @@ def probe(context: Context) -> Identity:
 
 
 def lacking(context: Context) -> dict[str, str]:
-    """Nothing beside what is announced."""
+    """Nothing besides what is announced."""
     return {}
 
 

@@ -69,7 +69,7 @@ def _be_traced(dialect: str, names: Sequence[str], answer: Connection) -> None:
 
 
 class _Tracer:
-    """Collects lines of the reference broker; of all other code only calls are looked at."""
+    """Collects lines of the reference broker; of all other code only calls are traced."""
 
     def __init__(self) -> None:
         self.lines: set[Line] = set()

@@ -22,7 +22,7 @@ class InoperableError(ValueError):
 
 
 def put_in(mutant: Mutant) -> None:
-    """Let a mutant take effect in this process; raises InoperableError, LookupError."""
+    """Make a mutant take effect in this process; raises InoperableError, LookupError."""
     module = import_module(mutant.module)
     function = _function(module, mutant.function)
     code = code_of(mutant, module)

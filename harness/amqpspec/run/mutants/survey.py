@@ -1,12 +1,12 @@
-"""A sample of mutants through trials in parallel, and what it comes to.
+"""A sample of mutants, tried in parallel, and its result.
 
 Knows: sampling by seed, processes, time. Must not know: how a trial judges, how results are printed.
 
 Equivalent mutants behave as the clean broker does, or differ in what no specification says: they are listed in
-``equivalents.yaml`` by id, each with a reason that a reader can check, and are not tried. Where brokers share code, a
-dialect before the id says by whose specification alone the mutant is equivalent. An id that ends in ``*`` speaks of
-every mutant that begins so and survives: those are tried. What holds faults and carries octets is no broker: it is not
-mutated.
+``equivalents.yaml`` by id, each with a reason that a reader can check, and are not tried. Where brokers share code,
+a dialect before the id says by whose specification alone the mutant is equivalent. An id that ends in ``*`` covers
+every surviving mutant whose id begins like it: those are tried. What holds faults and carries octets is no broker:
+it is not mutated.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _is_equivalent(mutant: Mutant, dialects: Iterable[str]) -> bool:
 
 
 def _may_survive(trial: Trial, dialects: Iterable[str]) -> bool:
-    """Whether an entry speaks of all that survives at this place."""
+    """Whether an entry covers all that survives at this place."""
     id = trial.mutant.id
     whole = tuple(name.removesuffix("*") for name in equivalents() if name.endswith("*"))
     return id.startswith(whole) or all(f"{dialect} {id}".startswith(whole) for dialect in dialects)

@@ -2,10 +2,10 @@
 
 Knows: cases in memory, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
 
-Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
-exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is distinguished.
-Every case meets a separate broker in memory, where no answer is late but one that the mutant puts off; a mutant that
-never returns uses up the processor time of one case, which ends the process.
+Cases that execute the mutated line come first, all others only if it survives those. The first case that would make
+the exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is
+distinguished. Every case meets a separate broker in memory, where only an answer that the mutant delays is late; a
+mutant that never returns uses up the processor time of one case, which ends the process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The queue class (8): queues.
 
-Knows: its rows, in the order of the specification. The grammar of the class names bind and unbind, which stand in
-class exchange.
-Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
+Knows: its rows, in the order of the specification. The grammar of the class names bind and unbind, which belong to
+class exchange. Must not know: how any of it is encoded, and the ledger of requirements next to these tables.
 """
 
 from __future__ import annotations

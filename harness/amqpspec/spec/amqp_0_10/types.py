@@ -75,7 +75,7 @@ TYPES = (
     WireType("void", 0xF0, Category.FIXED, 0, Content.VOID),
     WireType("bit", 0xF1, Category.FIXED, 0, Content.BIT),
 )
-"""Every type; those without a code stand in fields only."""
+"""Every type; those without a code occur in fields only."""
 
 CODE_RANGES = (
     CodeRange(0x00, 0x0F, Category.FIXED, 1),

@@ -1,8 +1,8 @@
 """The basic class (60): consumers, publishing, delivery, acknowledgement, and the properties of a content.
 
-Knows: its methods and their arguments, in the order of the specification, and its properties in flag order.
-The XML names no reply of ``recover``; the text of ``recover-ok`` does, and so does this table.
-Must not know: negative acknowledgements, and what only an overlay lets the server send.
+Knows: its methods and their arguments, in the order of the specification, and its properties in flag order. The XML
+names no reply of ``recover``; the text of ``recover-ok`` does, and so does this table. Must not know: negative
+acknowledgements, and what the server may send only with an overlay.
 """
 
 from __future__ import annotations

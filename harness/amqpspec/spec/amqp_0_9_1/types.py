@@ -1,8 +1,7 @@
 """What AMQP 0-9-1 is made of below its classes: domains, frames, table values, reply codes.
 
-Knows: which primitive a domain stands for, the octets around a payload, the tags of table values, and what
-each reply code closes.
-Must not know: how a primitive is encoded, and any method.
+Knows: the primitive of each domain, the octets around a payload, the tags of table values, and what each reply code
+closes. Must not know: how a primitive is encoded, and any method.
 
 Three readings. The tags of table values are those of the grammar (§4.2.1): ``U`` int16, ``L`` int64, ``l``
 uint64, ``s`` short string; brokers deployed another set (``s`` int16, ``l`` int64, no ``U``, no ``L``,

@@ -1,4 +1,4 @@
-"""The states of connection, channel and handle, of a message on its way, and of a restartable transfer.
+"""The states of connection, channel and handle, of a message in transit, and of a restartable transfer.
 
 Knows: which command leads from which state to which. Must not know: what an implementation does there.
 

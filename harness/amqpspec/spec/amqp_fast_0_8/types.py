@@ -3,8 +3,9 @@
 Knows: the octets around the fields, the types of fields, the values that fields and options may have.
 Must not know: how a value is encoded, and any command.
 
-Readings. The grammar lets a long size begin at zero, the prose at 0xFFFF: a reader takes both, a writer escapes only
-what is too large for two octets. The size does not count itself. A decimal has a signed mantissa, as integers do.
+Readings. In the grammar a long size may begin at zero, in the prose at 0xFFFF: a reader takes both, a writer escapes
+only what is too large for two octets. The size does not count itself. A decimal has a signed mantissa, as integers
+do.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ SERVICE_TYPES = (
     ServiceType("topic", 2),
     ServiceType("any", 3, consumable=False),
 )
-"""``any`` is a queue where one of that name exists, else a topic. The list of values calls it unknown."""
+"""``any`` is a queue if one of that name exists, else a topic. The list of values calls it unknown."""
 
 REPLY_CODES = (
     ReplyCode("reply-success", 200),

@@ -1,8 +1,7 @@
 """The tunnel class (110): foreign protocol frames as the content of one method.
 
-Knows: its method, and its properties in flag order. The grammar lets both sides send ``request``; the XML
-obliges only the server to take it.
-Must not know: what is tunnelled.
+Knows: its method, and its properties in flag order. In the grammar both sides may send ``request``; the XML obliges
+only the server to take it. Must not know: what is tunnelled.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the AMQP 9.1 wire draft is made of below its classes: domains, frames, table values, reply codes.
 
-Knows: which primitive a domain stands for, the octets around a payload, the tags of table values, and what
-each reply code closes.
-Must not know: how a primitive is encoded, and any method.
+Knows: the primitive of each domain, the octets around a payload, the tags of table values, and what each reply code
+closes. Must not know: how a primitive is encoded, and any method.
 
 The draft describes the wire level only; classes, domains and reply codes are those of the functional chapters
 of the document that it became a part of. Three readings. A decimal has an unsigned mantissa in the grammar, but

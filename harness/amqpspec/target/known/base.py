@@ -1,7 +1,7 @@
 """The life of a known real broker: install, start, restart, stop, on the loopback interface only.
 
-Knows: state directories, ports, readiness, and that only a broker started here may be stopped here.
-Must not know: how any one broker is configured (see the modules beside this one), nor any dialect.
+Knows: state directories, ports, readiness, and that only a broker started here may be stopped here. Must not know:
+how any one broker is configured (see the other modules of this package), nor any dialect.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Running:
 
 
 class KnownBroker(ABC):
-    """One known broker in one state directory; everything it leaves behind lies there.
+    """One known broker in one state directory; everything it leaves behind is there.
 
     ``dialects`` are those it speaks, by id; ``mechanism`` is how one logs in where PLAIN is not offered.
     """
@@ -122,7 +122,7 @@ class KnownBroker(ABC):
     def restart(self, stop_timeout_s: float | None = None) -> Running:
         """Stops the broker if it runs and starts it with the same port, data and options.
 
-        ``stop_timeout_s`` is how long it is asked to end before it is killed; less for one that hangs.
+        ``stop_timeout_s`` is how long it may take to end before it is killed; less for one that hangs.
         """
         with self._file.locked():
             state = self._file.read()

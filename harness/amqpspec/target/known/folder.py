@@ -33,7 +33,7 @@ _SPARE = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man"
 
 @dataclass(frozen=True, slots=True)
 class DebianFolder:
-    """Where a release lies, or is to lie."""
+    """The folder of a release, installed or not."""
 
     path: Path
     release: str

@@ -82,7 +82,7 @@ def package_version(package: str) -> str | None:
 
 
 def apt_mirror() -> tuple[str, ...]:
-    """Where apt-get has Debian's packages from, for tools beside it; empty if that is not Debian's own archive."""
+    """Where apt-get has Debian's packages from, for additional tools; empty if that is not Debian's own archive."""
     listed = ["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages"]
     try:
         lines = run(listed, timeout_s=QUERY_TIMEOUT_S).splitlines()
@@ -142,7 +142,7 @@ def install_python_package(package: str, version: str, directory: Path) -> None:
 
 
 def _without_compiler(package: str) -> BrokerError | None:
-    """What is missing, where it is a compiler."""
+    """What is missing if it is a compiler."""
     named = os.environ.get("CC", "").split()[:1]
     if any(shutil.which(command) for command in (*named, "cc", "gcc", "clang")):
         return None

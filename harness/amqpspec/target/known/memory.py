@@ -25,7 +25,7 @@ _JVM_SHARES = {"-Xmx": 2, "-XX:MaxDirectMemorySize=": 4}
 
 
 def limited(command: Command, limit_mib: int | None) -> Command:
-    """The command under a limit, where one is wanted; a JVM's own limits are lowered to fit into it."""
+    """The command under a limit, if one is set; a JVM's own limits are lowered to fit into it."""
     if limit_mib is None:
         return command
     argv = [_lowered(word, limit_mib) for word in command.argv]

@@ -81,7 +81,7 @@ def _birth_from_system(pid: int) -> str | None:
 
 
 def _reap(pid: int) -> None:
-    """Collects the exit status of a dead child of this very process, so that it does not stay a zombie."""
+    """Collects the exit status of a dead child of this process, so that it does not stay a zombie."""
     child = _children.get(pid)
     if child is not None and child.poll() is not None:
         del _children[pid]

@@ -3,8 +3,8 @@
 Knows: proton, and what a queue is. Must not know: anything else of this project, nor what is inside a message: it
 hands on the octets that came, so that one which cannot be read harms no one.
 
-Addresses that begin with the given prefix are queues and are there when a link asks for them; others are not.
-What protocol errors are answered with is proton's own doing.
+Addresses that begin with the given prefix are queues and are there when a link asks for them; others are not. Proton
+itself decides how it answers protocol errors.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Knows: its Maven artifacts, its initial configuration in the form of each release, and its access rules.
 Must not know: what Broker-J does right or wrong.
 
-The broker's own configuration is built again at each start; queues, exchanges and messages live in the stores
-of the virtual hosts (JSON and Derby) below the state directory and outlast it. A virtual host reads its first
-configuration only once: where that is another one by now, the stores are given up and begun again.
+The broker's own configuration is built again at each start; queues, exchanges and messages live in the stores of the
+virtual hosts (JSON and Derby) below the state directory and outlast it. A virtual host reads its first configuration
+only once: if the configuration has changed, the stores are deleted and created again.
 
 AMQP 1.0 has no means to declare a queue. Those whose names begin with ``NODES`` are created when a 1.0 link asks for
 them; no other name is, so that clients of the older dialects receive not-found as before.
@@ -51,8 +51,8 @@ LOG_LEVELS = {"ROOT": "WARN", "org.apache.qpid.*": "INFO", "qpid.message.*": "IN
 class Parts:
     """What a release is put together from; by default, from itself.
 
-    ``launcher`` is the release of the small module that reads the command line; ``only`` are the modules that there
-    are of the release, where there are not all; ``instead`` are modules with the release that stands in.
+    ``launcher`` is the release of the small module that reads the command line; ``only`` are the modules that exist
+    of the release, if some are missing; ``instead`` are modules with the release that stands in.
     """
 
     launcher: str = ""
@@ -220,7 +220,9 @@ def _console() -> dict[str, Any]:
 
 
 def _pom(release: str, parts: Parts) -> str:
-    """The modules of a release, those that ``parts`` names instead of or beside what the broker's own pom names."""
+    """The modules of a release, those that ``parts`` names instead of or in addition to those in the broker's own
+    pom.
+    """
     own = ("*",) if parts.only else (*EXCLUDED, *parts.instead)
     modules = [_dependency(name, release) for name in parts.only]
     modules += [_dependency(name, other) for name, other in parts.instead.items()]

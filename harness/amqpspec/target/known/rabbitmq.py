@@ -73,7 +73,7 @@ class RabbitMQ(KnownBroker):
 
     @property
     def folder(self) -> DebianFolder | None:
-        """Where a release lies that is not the machine's own."""
+        """The folder of a release that is not the machine's package."""
         return DebianFolder(self.state_dir / "root", RELEASES[self.release]) if self.release else None
 
     def version(self) -> str | None:

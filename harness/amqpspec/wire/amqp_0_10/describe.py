@@ -1,4 +1,4 @@
-"""Frames of AMQP 0-10 in words and as JSON data, with what they complete; secrets taken out.
+"""Frames of AMQP 0-10 as text and as JSON data, with what they complete; secrets taken out.
 
 Knows: what to say of each kind of segment, readable or not. Must not know: files, verdicts, what was sent before.
 """

@@ -99,7 +99,7 @@ class AssemblyDirection(FrameDecoder[Frame]):
         return masked(octets, [span]) if span else octets
 
     def _tail_starred(self, octets: bytes) -> bytes:
-        """The first octets of a frame: where it belongs to a response, all of its payload may be secret."""
+        """The first octets of a frame: if it belongs to a response, all of its payload may be secret."""
         if self._answered:
             return MASK * len(octets)
         if len(octets) <= HEADER_OCTETS:

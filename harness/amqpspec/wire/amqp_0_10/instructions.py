@@ -18,7 +18,7 @@ from amqpspec.wire.errors import WireError, too_short, unreadable
 CONTROL, COMMAND = DIALECT.layout.types["control"], DIALECT.layout.types["command"]
 HEADER, BODY = DIALECT.layout.types["header"], DIALECT.layout.types["body"]
 ROWS: Mapping[str, Control] = {**DIALECT.controls, **DIALECT.commands}
-"""Every control and command by name: no name stands for one of each."""
+"""Every control and command by name: no name is used for both."""
 
 _BY_CODE: Mapping[int, Mapping[tuple[int, int], Control]] = {
     CONTROL: DIALECT.controls_by_code,

@@ -146,7 +146,7 @@ def _deeper(name: str, octets: bytes, at: int, depth: int) -> int:
 
 
 def _ended(name: str, octets: bytes, at: int, stop: int, what: str) -> None:
-    """Size and count or fields tell the same thing twice: where they differ, one of them is wrong."""
+    """Size and count or fields give the same information twice: if they differ, one of them is wrong."""
     if at != stop:
         raise unreadable(name, octets, at, f"the end of {what}", f"{stop - at} octets more")
 
@@ -183,7 +183,7 @@ def _list(kind: WireType) -> Reader:
 
 
 def _array(kind: WireType, element: str = "") -> Reader:
-    """Arrays as their type code says; where it is opaque, and elements are to be structs, the octets are theirs."""
+    """Arrays as their type code says; if it is opaque and elements should be structs, the octets are structs."""
     row = DIALECT.structs.get(element)
     packed = struct_reader(row) if row else None
 
@@ -258,7 +258,7 @@ class Fields:
         # Groups of eight fields follow each other, and within an octet the lowest bit is the first field (5.3).
         flags = int.from_bytes(octets[at:start], "little")
         if flags >> len(self._readers):
-            # What a reserved flag stands for has no known length, so that nothing after it can be found.
+            # The field of a reserved flag has no known length, so that nothing after it can be found.
             expected, actual = f"flags of {len(self._readers)} fields", octets[at:start].hex(" ")
             raise unreadable("packing flags", octets, at, expected, actual)
         return flags, start

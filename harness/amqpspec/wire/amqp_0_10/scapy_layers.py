@@ -38,8 +38,8 @@ class AssemblyLayers(Layers):
 
     ``instructions`` are controls and commands by name, ``structs`` by name, ``values`` by the name of their type;
     ``entry`` is one of a map, ``item`` one of a list. Packing flags that are left out are those of the fields given;
-    a ``bit`` is nothing but its flag, and needs ``packing``. A segment
-    is dissected where it is one frame: only who follows a channel can put together the others.
+    a ``bit`` is nothing but its flag, and needs ``packing``. A segment is dissected if it is one frame: the others
+    can be assembled only with the state of a channel.
     """
 
     def __init__(self) -> None:

@@ -106,7 +106,7 @@ def placed(error: WireError, segment: Segment, what: str) -> WireError:
 
 
 def _disorder(segments: tuple[Segment, ...]) -> WireError | None:
-    """The first segment that stands where none of its type can: command, then a header, then a body (12.2)."""
+    """The first segment whose type is not allowed at its position: command, then a header, then a body (12.2)."""
     allowed: tuple[int, ...] = (CONTROL, COMMAND)
     for segment in segments:
         if segment.type not in allowed:

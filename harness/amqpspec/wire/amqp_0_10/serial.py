@@ -93,7 +93,7 @@ class SerialSet:
 
 
 def latest(known: SerialSet, ranges: Iterable[tuple[int, int]]) -> SerialSet:
-    """Both together; what came last stands alone where no set can hold both (RFC 1982)."""
+    """Both together; only the last one if no set can hold both (RFC 1982)."""
     ranges = tuple(ranges)
     try:
         return SerialSet.of(known.ranges + ranges)

@@ -2,8 +2,8 @@
 
 Knows: forms of types, packing flags, sizes and counts. Must not know: controls, commands, frames.
 
-``Raw`` octets stand for the whole of a value, its size included; in place of an entry of a map or an item of a list,
-for its type code, too. Octets (``bytes``) are treated as any string as they are.
+``Raw`` octets replace a whole value, its size included; in place of an entry of a map or an item of a list, for its
+type code, too. Octets (``bytes``) are treated as any string as they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values at the edges of every primitive type, in every encoding, with their octets written out.
 
-Knows: what is at an edge, and what lies beyond it. Must not know: who uses it.
-The octets are literals of their own, so that they can vouch for the codec.
+Knows: what is at an edge, and what is beyond it. Must not know: who uses it. The octets are literals of their own,
+so that they can vouch for the codec.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Composed:
     """A composite value as it was read.
 
     ``c["container_id"]``, or ``c["container-id"]``, is a field as plain Python: its default if it was left out or
-    null, a tuple if it may have several values, another ``Composed`` where it is a composite.
+    null, a tuple if it may have several values, another ``Composed`` if it is a composite.
     """
 
     __slots__ = ("_fields", "_items", "_problems", "_source", "_start", "_stop", "_values", "row")

@@ -139,7 +139,7 @@ def performative_frame(
     list_count: int | None = None,
     **fields: Any,
 ) -> bytes:
-    """A performative with its fields as a frame, in a SASL frame where it belongs there.
+    """A performative with its fields as a frame, in a SASL frame if it belongs there.
 
     ``size``, ``doff``, ``extended`` and ``frame_type`` are as in ``encode_frame``; ``encoding``, ``descriptor``,
     ``extra``, ``list_size`` and ``list_count`` as in ``encode_composite``. Raises KeyError, TypeError, EncodeError.

@@ -146,7 +146,7 @@ def encode_message(
     """Sections in their order, those left out left out; raises EncodeError.
 
     Header and properties are mappings of fields, annotations and the like mappings; ``data`` is octets, or several;
-    ``sequence`` is a list of lists; ``value`` is anything, ``None`` too. ``Raw`` stands for a section's content.
+    ``sequence`` is a list of lists; ``value`` is anything, ``None`` too. ``Raw`` replaces a section's content.
     """
     given = {
         "header": header,
@@ -169,7 +169,7 @@ def encode_message(
 
 
 def encode_section(name: str, content: Any) -> bytes:
-    """One section, legal or not; ``Raw`` or a ``Value`` stands for its content. Raises KeyError, EncodeError."""
+    """One section, legal or not; ``Raw`` or a ``Value`` replaces its content. Raises KeyError, EncodeError."""
     row = SECTIONS[name]
     if isinstance(row, Composite):
         if isinstance(content, Mapping):

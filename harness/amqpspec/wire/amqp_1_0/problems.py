@@ -45,7 +45,7 @@ def kind_of(value: Any) -> str:
 
 
 def row_of(value: Any) -> Composite | Restricted | None:
-    """The row of a described value's descriptor, where it is one of the tables."""
+    """The row of a described value's descriptor if it is one of the tables."""
     if not isinstance(value, Described) or not isinstance(value.descriptor, Value):
         return None
     if kind_of(value.descriptor) not in ("ulong", "symbol"):
@@ -117,7 +117,7 @@ def _typed(name: str, requires: str, item: Any, where: str) -> Iterator[Problem]
 
 
 def _archetype(requires: str, item: Any, where: str) -> Iterator[Problem]:
-    """What is described by other specifications may stand for any archetype."""
+    """Values that other specifications describe are allowed for any archetype."""
     rows = DIALECT.providing(requires)
     row = row_of(item)
     if row is not None and row in rows:
@@ -151,7 +151,9 @@ def _keys(kinds: Sequence[str], item: Any, where: str) -> Iterator[Problem]:
 
 
 def _readable(item: Any, where: str) -> Iterator[Problem]:
-    """What no value may hold, whatever its place: texts that are none, booleans that are neither, equal keys."""
+    """What no value may hold, whatever its place: invalid texts, booleans that are neither true nor false, equal
+    keys.
+    """
     kind = kind_of(item)
     if isinstance(item, Described):
         yield from _readable(item.descriptor, f"{where} descriptor")

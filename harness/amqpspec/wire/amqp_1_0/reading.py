@@ -105,7 +105,7 @@ class Readers:
                 values.append(value)
         except IndexError:
             raise too_short(name, octets, at, 1, stop) from None
-        # Size and count tell the same thing twice (§1.6.22 list): where they differ, one of them is wrong.
+        # Size and count give the same information twice (§1.6.22 list): if they differ, one of them is wrong.
         if at != stop:
             actual = f"{abs(stop - at)} octets {'more' if at < stop else 'less'}"
             raise unreadable(name, octets, min(at, stop), f"the end of {count} items", actual)

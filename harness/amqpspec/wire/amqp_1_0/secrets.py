@@ -1,4 +1,4 @@
-"""Which fields of composites carry secrets, and what may be shown beside them.
+"""Which fields of composites carry secrets, and what may be shown next to them.
 
 Knows: their names, the alphabet of mechanisms' names. Must not know: how they are found in octets.
 """

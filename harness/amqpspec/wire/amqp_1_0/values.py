@@ -61,7 +61,7 @@ class Map(dict[Any, Any]):
 
 
 class Repeated(Sequence[Any]):
-    """The elements of an array that take no octets: one value, so many times, in little memory."""
+    """The elements of an array that take no octets: one value, this many times, in little memory."""
 
     __slots__ = ("times", "value")
 

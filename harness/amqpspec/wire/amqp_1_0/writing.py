@@ -1,7 +1,7 @@
 """Values to octets: each encoding by name, the most compact one of each type, and what Python values are by default.
 
-Knows: constructors, sizes and counts. Must not know: composites' fields, frames.
-``Raw`` octets stand in for any value, item, key or descriptor as they are.
+Knows: constructors, sizes and counts. Must not know: composites' fields, frames. ``Raw`` octets replace any value,
+item, key or descriptor as they are.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Knows: the shapes of strings and tables. Must not know: which target takes offence at what.
 
-What else can be bent stands with what it bends: ``encode_frame`` takes any code, and a size and an end octet that lie;
-``command_frame`` takes a ``fragment_size`` that lies and octets after the last field; ``Typed`` takes any tag as long
-as its value is ``Raw``. What the functions here give is ``Raw``, so that it can replace any value.
+What else can be bent stands with what it bends: ``encode_frame`` takes any code, and a size and an end octet that
+are false; ``command_frame`` takes a false ``fragment_size`` and octets after the last field; ``Typed`` takes any tag
+as long as its value is ``Raw``. What the functions here give is ``Raw``, so that it can replace any value.
 """
 
 from __future__ import annotations

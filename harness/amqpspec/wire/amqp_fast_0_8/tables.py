@@ -1,7 +1,7 @@
 """Field tables: names with values of four types.
 
-Knows: which tag stands for what. Must not know: commands, which tables there are.
-Bounded: a table cannot announce more octets than are there, and none of its values holds another one.
+Knows: the meaning of each tag. Must not know: commands, which tables there are. Bounded: a table cannot announce
+more octets than are there, and none of its values holds another one.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _value(octets: bytes, at: int, stop: int, where: str) -> tuple[Typed, int]:
 
 
 def encode_table(table: Any, where: str = "table") -> bytes:
-    """A table with its length; the values of a mapping get their usual tags. ``Raw`` stands for the whole.
+    """A table with its length; the values of a mapping get their usual tags. ``Raw`` replaces the whole table.
 
     A string is S, an integer I, a pair of decimals and mantissa D; a time has to say its tag. EncodeError for a name or
     a value that cannot be written.
@@ -103,7 +103,7 @@ def _fields(pairs: Iterable[tuple[Any, Any]], where: str) -> bytes:
 
 
 def encode_value(value: Any, where: str = "field value") -> bytes:
-    """Tag and value: ``Raw`` stands for both, ``Typed`` says its tag, which is any one with ``Raw`` after it."""
+    """Tag and value: ``Raw`` replaces both, ``Typed`` has its own tag, which is any one with ``Raw`` after it."""
     if isinstance(value, Raw):
         return bytes(value)
     tag, plain = value if isinstance(value, Typed) else (_usual_tag(value, where), value)

@@ -53,7 +53,7 @@ class FrameWriter:
 
     def frame(self, type_code: int, channel: int, payload: bytes, cycle: int = 0) -> bytes:
         """One frame; EncodeError for a type or channel that does not fit."""
-        # The two layouts in use are written out; whatever they cannot pack is said by the general writer.
+        # The two layouts in use are written out; the general writer reports whatever they cannot pack.
         try:
             if self._plain:
                 return self._pack(type_code, channel, len(payload)) + payload + self._end

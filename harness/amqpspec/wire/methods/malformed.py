@@ -1,4 +1,4 @@
-"""Octets that violate the grammar on request, in words: wrong sizes, undefined flags, endless nesting, truncation.
+"""Octets that violate the grammar on request: wrong sizes, undefined flags, endless nesting, truncation.
 
 Knows: the shapes of payloads, strings and tables. Must not know: which target takes offence at what.
 
@@ -18,7 +18,7 @@ from amqpspec.wire.values import Raw
 
 
 def cut(octets: bytes, count: int) -> Raw:
-    """The first ``count`` octets; a negative count leaves out so many at the end."""
+    """The first ``count`` octets; a negative count omits that many at the end."""
     return Raw(octets[:count])
 
 

@@ -68,7 +68,7 @@ def not_encodable(where: str, primitive: str, value: object) -> EncodeError:
 
 
 def expected_of(primitive: str) -> str:
-    """What a primitive takes, in words: ``an integer from 0 to 65535``."""
+    """What a primitive accepts, as text: ``an integer from 0 to 65535``."""
     if primitive in _EXPECTED:
         return _EXPECTED[primitive]
     code = NUMBERS[primitive]

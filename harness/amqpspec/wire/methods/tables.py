@@ -113,7 +113,7 @@ class TableCodec:
         return octets
 
     def encode_value(self, value: Any) -> bytes:
-        """Tag and value: ``Raw`` stands for both, ``Typed`` says its tag, all else gets the usual one."""
+        """Tag and value: ``Raw`` replaces both, ``Typed`` has its own tag, all else gets the usual one."""
         if type(value) is Typed:
             tag, value = value
             writer = self._writers.get(tag)

@@ -240,8 +240,8 @@ def sums(campaign: LoadedCampaign) -> Iterator[str]:
             for status, n in sorted(by.items(), key=lambda item: (status_place(item[0]), item[0]))
         )
     yield (
-        f"seen again {summary.repeats:,}; complaints that did not repeat, and so no findings "
-        f"{summary.unconfirmed:,}; trials to blame and to make smaller {summary.trials:,}"
+        f"known causes seen again: {summary.repeats:,}; unconfirmed complaints: {summary.unconfirmed:,}; "
+        f"trials for blame and minimization: {summary.trials:,}"
     )
 
 

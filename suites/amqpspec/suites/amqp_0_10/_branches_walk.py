@@ -33,7 +33,7 @@ class Walk:
         self.is_over = False
         self.queue = ""
         self.at = {channel: channel for channel in CHANNELS}
-        """The channels at which the model's sessions stand: a new session comes to a new one."""
+        """The channels that the model's sessions use: each new session gets a new channel."""
         self.numbers = 0
         self.xids: dict[str, Any] = {}
         self.transfers: dict[int, list[AssemblyArrived]] = {channel: [] for channel in CHANNELS}
@@ -57,7 +57,7 @@ class Walk:
         self._judged(lambda: _DOES[step.verb](self, step))
 
     def finish(self) -> None:
-        """Roll back what is not complete, end both sessions, and look at what the queue holds; raises Mismatch."""
+        """Roll back what is not complete, end both sessions, and check what the queue holds; raises Mismatch."""
         self._judged(self._finish)
 
     def _finish(self) -> None:

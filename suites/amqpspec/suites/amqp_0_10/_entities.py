@@ -32,7 +32,7 @@ def has_queue(peer: Peer, name: str, channel: int = 0) -> bool:
 
 
 def soon(peer: Peer, holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold within the patience for an answer; what arrives meanwhile is kept."""
+    """Whether a condition becomes true within the patience for an answer; what arrives meanwhile is kept."""
     until_s = peer.now() + peer.patience_s
     while not holds():
         if peer.now() > until_s:
@@ -48,7 +48,7 @@ def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
 
 
 def counts_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
-    """Whether a queue comes to hold this many messages: no text says how soon what is given back is there again."""
+    """Whether a queue finally holds this many messages: no text says how soon what is given back is there again."""
     return soon(
         peer, lambda: peer.call("queue.query", channel, queue=queue).fields.get("message_count") == count
     )

@@ -154,7 +154,7 @@ class Walk:
         self._count()
 
     def _numbered(self, queue: str) -> bytes:
-        """One more message as octets, with its id, on its way to a queue."""
+        """One more message as octets, with its id, addressed to a queue."""
         body = b"%d" % self.model.sent
         self.model.sent += 1
         number = owed(self.peer.number(self.channel), "a session with a command-point")
@@ -173,7 +173,7 @@ class Walk:
         self._settled()
 
     def look(self) -> None:
-        """What the target tells of the session has to be what the model has."""
+        """The session state that the target reports must equal that of the model."""
         self._settled()
         told = state(self.peer, self.channel)
         following = self.session.next_id
@@ -218,7 +218,7 @@ class Walk:
         self._settled()
 
     def lose(self, count: int, queue: str, again: str) -> None:
-        """Lose the connection with commands on their way, and continue elsewhere: what is sent again counts once."""
+        """Lose the connection with commands in flight, and continue elsewhere: what is sent again counts once."""
         self._settled()
         known = set(self.model.again)
         for _ in range(count):
@@ -251,7 +251,7 @@ class Walk:
         self.peer.point(self.channel, following)
 
     def counted_on(self) -> int | None:
-        """The id of the next command, with those that were on their way."""
+        """The id of the next command, with those that were in flight."""
         waiting = [number for number in self.model.again if number not in self.model.completed]
         return add(waiting[-1], 1) if waiting else self.counted
 

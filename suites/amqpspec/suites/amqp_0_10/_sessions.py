@@ -26,7 +26,10 @@ _CUT = 10
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a target tells of the commands that came to it; ``*_parts`` are fragments: ids with their ranges."""
+    """What a target reports about the commands that it received;
+
+    ``*_parts`` are fragments: ids with their ranges.
+    """
 
     expected: Ranges
     confirmed: Ranges

@@ -1,8 +1,8 @@
 """Long legal histories of sessions: walks that hypothesis chooses, each compared with a model, step by step.
 
-Sessions send, lose their connections, are attached again, send again what was on its way, and tell what is completed.
-A case walks the same histories each time; see ``amqpspec.suites.walking``. Each covers one row only, whatever it looks
-at besides: every fault of a row meets its cases, and a walk that fails is shrunk at length.
+Sessions send, lose their connections, are attached again, send again what was in flight, and report what is
+completed. A case walks the same histories each time; see ``amqpspec.suites.walking``. Each covers one row only,
+whatever else it checks: every fault of a row meets its cases, and a walk that fails is shrunk at length.
 """
 
 from __future__ import annotations

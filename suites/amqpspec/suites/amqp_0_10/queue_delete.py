@@ -1,6 +1,6 @@
 """Class queue: delete, purge, query (amqp-0-10 class queue).
 
-Knows: what goes with a queue, what a purge leaves, what a query tells. Must not know: targets.
+Knows: what is deleted with a queue, what a purge leaves, what a query reports. Must not know: targets.
 """
 
 from __future__ import annotations

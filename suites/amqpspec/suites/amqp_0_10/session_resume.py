@@ -208,7 +208,7 @@ def target_sends_again(peer: Peer) -> Verdict:
     peer.send("session.completed", commands=((ids[0], ids[0]),), timely_reply=True)
     peer.expect("session.known-completed")
     other = elsewhere(peer, session)
-    # Of the three, the first only is reported as completed: the polite answer would tell of all that was read.
+    # Of the three, the first only is reported as completed: a polite answer would report all that was read.
     session.finished = session.finished - session.finished
     again = [other.expect("execution.result") for _ in queues[1:]]
     found = [(result.id, result["command_id"]) for result in again]

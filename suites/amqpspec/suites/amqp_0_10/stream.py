@@ -2,9 +2,8 @@
 
 Knows: what consumers, windows and priorities promise. Must not know: targets.
 
-A server may ignore windows (stream.qos.consume-rate#ignore-prefetch): then all packets come at once. One
-that does keep to them sends no more than they allow, and the rest once the client has reported the first ones
-completed.
+A server may ignore windows (stream.qos.consume-rate#ignore-prefetch): then all packets come at once. A server that
+respects them sends no more than they allow, and the rest once the client has reported the first ones completed.
 """
 
 from __future__ import annotations

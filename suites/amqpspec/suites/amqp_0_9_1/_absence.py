@@ -2,8 +2,8 @@
 
 Knows: consumers, returns, marks. Must not know: verdicts.
 
-A round trip proves the order of its own channel and no more: servers deliver, requeue and return from other threads,
-and what they send by themselves can come long after an answer.
+A round trip proves only the order of its own channel: servers deliver, requeue and return from other threads, and
+what they send by themselves can come long after an answer.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def _under_way(queue: str, at: Listener) -> list[MethodArrived]:
 
 
 def first_of(*at: Listener) -> tuple[Listener, MethodArrived]:
-    """The next delivery at any of several listeners, and where it came; raises Unmet if none arrives."""
+    """The next delivery at any of several listeners, and the listener that received it; raises Unmet if none
+    arrives.
+    """
     until_s = at[0][0].now() + at[0][0].patience_s
     while True:
         for peer, channel in at:
@@ -93,7 +95,7 @@ def returned(peer: Peer, channel: int = 1, *, transacted: bool = False) -> list[
     while mark not in bodies:
         arrival = peer.arrival("basic.return", channel=channel)
         if isinstance(arrival, Quiet):
-            # To return what is mandatory is a SHOULD: where it has no effect, time has to tell.
+            # To return what is mandatory is a SHOULD: if it has no effect, only waiting shows it.
             peer.rest_on_time()
             return bodies
         if not isinstance(arrival, MethodArrived) or arrival.name != "basic.return":

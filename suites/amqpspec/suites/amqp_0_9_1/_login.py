@@ -14,7 +14,7 @@ WRONG_PASSWORD = "not the password"
 
 
 def chooses_challenge(peer: Peer) -> bool:
-    """Pick the mechanism that takes two rounds, where it is offered; the first round carries the name."""
+    """Pick the mechanism with two rounds if it is offered; the first round carries the name."""
     if CHALLENGE_MECHANISM.encode() not in peer.greet()["mechanisms"].split():
         return False
     peer.start_ok(mechanism=CHALLENGE_MECHANISM, response=peer.login.user.encode())

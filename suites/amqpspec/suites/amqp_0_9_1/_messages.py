@@ -31,8 +31,8 @@ def send(
 def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
     """Empty a queue by a consumer: this many messages are waited for, and a mark tells whether there are more.
 
-    Fewer are given where no more come. Where messages return, one of them has to be among those that are waited for:
-    the mark comes after what is in the queue, not after what is still on its way back. Raises Unmet.
+    Fewer are returned if no more arrive. Where messages return, one of them has to be among those that are waited
+    for: the mark comes after what is in the queue, not after what is still being returned to it. Raises Unmet.
     """
     peer.consume(queue, channel, no_ack=True)
     first = awaited(peer, count, channel)
@@ -41,7 +41,7 @@ def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[Metho
 
 
 def awaited(peer: Peer, count: int, channel: int | None = 1) -> list[MethodArrived]:
-    """The next deliveries on a channel (None: any) but marks, up to so many; fewer where they do not come."""
+    """The next deliveries on a channel (None: any) except marks, at most this many; fewer if no more arrive."""
     got: list[MethodArrived] = []
     while len(got) < count:
         arrival = peer.arrival("basic.deliver", channel=channel)
@@ -86,7 +86,10 @@ def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodAr
 
 
 def found(peer: Peer, queue: str, channel: int = 1) -> MethodArrived | None:
-    """Fetch a message that may still be on its way to a queue and leave it unacknowledged; None if time tells so."""
+    """Fetch a message that may not have reached a queue yet and leave it unacknowledged;
+
+    None if it does not arrive in time.
+    """
     started_s = peer.now()
     while (message := peer.get(queue, channel, no_ack=False)) is None:
         if peer.now() > started_s + peer.patience_s:

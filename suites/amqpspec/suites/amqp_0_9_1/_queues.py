@@ -44,7 +44,7 @@ def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
 
 
 def counts(peer: Peer, queue: str, channel: int = 1) -> tuple[int, int]:
-    """How many messages and how many consumers a passive declare tells of a queue."""
+    """How many messages and how many consumers a passive declare reports for a queue."""
     reported = peer.call("queue.declare", channel=channel, queue=queue, passive=True)
     return reported["message_count"], reported["consumer_count"]
 

@@ -52,7 +52,7 @@ def listening(
 def reached(
     peer: Peer, queues: Sequence[str], routing_key: str = "", *, exchange: str = "", **args: Any
 ) -> list[int]:
-    """Publish one message; returns how often it came to each of the ``listening`` queues.
+    """Publish one message; returns how often each of the ``listening`` queues received it.
 
     A message sent after it straight to each queue tells that nothing more is to come.
     """

@@ -42,7 +42,7 @@ def shortstr(text: str | bytes) -> bytes:
 
 
 def method_payload(peer: Peer, name: str, arguments: bytes = b"") -> bytes:
-    """The numbers of a method by name, then whatever stands for its arguments."""
+    """The numbers of a method by name, then any octets in place of its arguments."""
     method = peer.dialect.methods[name]
     return struct.pack(">HH", method.class_id, method.method_id) + arguments
 
@@ -61,7 +61,7 @@ def header_payload(
     flags: tuple[int, ...] = (0,),
     properties: bytes = b"",
 ) -> bytes:
-    """A content header: class, weight, body size, words of property flags, and whatever stands for properties."""
+    """A content header: class, weight, body size, words of property flags, and any octets in place of properties."""
     # PDF §4.2.6.1: class-id and weight of 16 bits, body size of 64, then words of flags of 16.
     class_id = peer.dialect.classes_by_name[class_name].index
     return struct.pack(f">HHQ{len(flags)}H", class_id, weight, body_size, *flags) + properties

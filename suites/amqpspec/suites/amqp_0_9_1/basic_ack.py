@@ -16,7 +16,7 @@ from amqpspec.suites.amqp_0_9_1._messages import (
     taken,
 )
 
-# Tags count deliveries on a channel from 1, and no case makes so many.
+# Tags count deliveries on a channel from 1, and no case needs this many.
 _UNKNOWN = 1000
 _FIVE = (b"1", b"2", b"3", b"4", b"5")
 

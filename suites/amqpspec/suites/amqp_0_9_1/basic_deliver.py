@@ -122,8 +122,8 @@ def get_on_an_empty_queue(peer: Peer) -> Verdict:
 
 def _delivered_in_vain(peer: Peer, queue: str) -> MethodArrived | None:
     """Fetch a message and hand it back by recover; None if there is none, and none returns."""
-    # By recover, not by reject: that would be the client's own decision about the message. It may still be on its way
-    # back to the queue, and nothing can be sent after it: time tells.
+    # By recover, not by reject: that would be the client's own decision about the message. Its return to the queue
+    # may take time, and nothing can be sent after it: the case waits.
     message = found(peer, queue)
     if message is not None:
         peer.call("basic.recover", requeue=True)

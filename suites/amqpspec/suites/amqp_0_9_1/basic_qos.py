@@ -43,7 +43,7 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
 def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
     """Without global, a window does not affect the other channels of the connection.
 
-    A server may send less ahead than it is allowed to: what it sends ahead without any window is looked at first.
+    A server may send less ahead than it is allowed to: what it sends ahead without any window is checked first.
     """
     peer.open_channel().open_channel(2)
     before, queue = peer.queue(), peer.queue()
@@ -91,7 +91,7 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
         return refused
     peer.consume(queue)
     first = awaited(peer, 2)
-    # By the server's own count: what is neither waiting nor here is on its way.
+    # By the server's own count: what is neither waiting nor received is in flight.
     waiting = peer.call("queue.declare", queue=queue, passive=True)["message_count"]
     first += awaited(peer, len(sent) - len(first) - waiting)
     peer.send("basic.ack", delivery_tag=0, multiple=True)
@@ -275,7 +275,7 @@ def _later_consumer(peer: Peer, seen: str, base: bool) -> Verdict:
 
 
 def _by_extension(peer: Peer, kept: bool, seen: str, base: bool) -> Verdict:
-    """The extension's meaning is judged; whether the base text is kept as well is reported beside it."""
+    """The extension's meaning is judged; whether the base text is kept as well is also reported."""
     told = f"{seen}; the text of the base is {'kept' if base else 'not kept'}"
     return holds(peer, kept, told, row=_PER_CONSUMER)
 
@@ -283,7 +283,7 @@ def _by_extension(peer: Peer, kept: bool, seen: str, base: bool) -> Verdict:
 def _ahead(
     peer: Peer, queues: Iterable[str], owed: int, channels: Iterable[int] = (1,)
 ) -> list[MethodArrived]:
-    """What windows let through to the consumers on some channels: so many are waited for, the rest has gone elsewhere.
+    """What windows let through to the consumers on some channels: waits for this many, the rest has gone elsewhere.
 
     A server may send less ahead than it is allowed to (amqp-0-9-1 basic/qos/prefetch-count/less).
     """
@@ -298,7 +298,7 @@ def _ahead(
 
 
 def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:
-    """Ask for windows one after the other; judge whether no more than 2 messages go ahead."""
+    """Request windows one after the other; judge whether no more than 2 messages go ahead."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     send(peer, queue, [b"%d" % number for number in range(6)])

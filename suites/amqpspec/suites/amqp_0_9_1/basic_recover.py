@@ -114,7 +114,7 @@ def recover_to_the_old_recipient(peer: Peer) -> Verdict:
     peer.claim("the messages at their previous consumer")
     peer.send("basic.recover", requeue=False)
     answer = peer.arrival("basic.recover-ok")
-    # Another recipient is a SHOULD not kept; a server that has no way back to the first one breaks no more than that.
+    # Another recipient is a SHOULD not kept; a server that cannot return to the first one violates nothing else.
     if not _is_recover_ok(answer):
         return judge_arrival(peer, answer, _RECIPIENT)
     mine = awaited(peer, 2)
@@ -211,7 +211,7 @@ def _recover_async(peer: Peer, requeue: bool) -> Verdict | None:
 
 
 def _marked(peer: Peer) -> Verdict:
-    """Whether the messages 1 and 3 come again, with the mark."""
+    """Whether the messages 1 and 3 are delivered again, with the mark."""
     arrival = peer.arrival("basic.deliver", channel=None)
     if not (isinstance(arrival, MethodArrived) and arrival.name == "basic.deliver"):
         return judge_arrival(peer, arrival)

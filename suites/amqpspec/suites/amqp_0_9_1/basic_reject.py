@@ -192,7 +192,7 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
 
 
 def _stands_still(peer: Peer, queue: str) -> None:
-    """See that a queue gives out no more messages: many looks in a row show the same number. Raises Unmet."""
+    """Check that a queue delivers no more messages: many consecutive counts are equal. Raises Unmet."""
     # No clock: a look is a round trip on another connection, and fifty alike show that nothing
     # leaves the queue any more.
     counts: list[int] = []
@@ -223,7 +223,7 @@ def _stays_away(peer: Peer, method: str) -> Verdict:
 def _not_got_again(peer: Peer, method: str) -> Verdict:
     """Reject one of two messages with requeue; judge whether basic.get gives it to the same channel.
 
-    Where it does not, a second channel rejects the message, too, and is judged as well.
+    If it does not, a second channel rejects the message, too, and is judged as well.
     """
     peer.open_channel().open_channel(2)
     queue = peer.queue()
@@ -288,7 +288,7 @@ def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdic
     other.consume(queue, no_ack=True)
     peer.claim(f"{len(left)} messages for the other client")
     peer.send(method, delivery_tag=last["delivery_tag"], **args)
-    # One more is rejected after it, to be requeued: when it comes, nothing else is on its way back.
+    # One more is rejected after it, to be requeued: when it arrives, nothing else is still being returned.
     peer.send(method, delivery_tag=last["delivery_tag"] + 1, requeue=True)
     received = awaited(other, len(left)) + settled(queue, (other, 1))[0]
     return equals(peer, sorted(bodies(received)), left, "messages in the queue")

@@ -281,7 +281,7 @@ def _closed_by_server(peer: Peer) -> None:
 
 
 def _deliveries_before_flow_ok(peer: Peer) -> int:
-    """How many messages arrive before flow-ok; all there are where it never comes."""
+    """How many messages arrive before flow-ok; all of them if it never comes."""
     count = 0
     while count < FLOOD_MESSAGES:
         arrival = peer.read(peer.now() + peer.patience_s)

@@ -35,7 +35,7 @@ def routed_messages_are_confirmed(peer: Peer) -> Verdict:
 def unrouted_messages_are_confirmed(peer: Peer) -> Verdict:
     """Messages that reach no queue are confirmed too."""
     _confirming(peer)
-    # An exchange with no bindings: the server is done with such a message at once, and has to say so.
+    # An exchange with no bindings: the server is done with such a message immediately, and has to confirm it.
     exchange = peer.exchange("fanout")
     peer.claim("a confirmation for each message")
     for number in range(3):
@@ -151,7 +151,7 @@ def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
     for _ in range(_ROUNDS):
         peer.publish(body=b"everywhere", exchange=exchange)
         peer.expect("basic.ack")
-        # At once, on another connection: a message that is still on its way to a queue is missing there.
+        # Immediately, on another connection: a message that has not reached the queue yet is missing there.
         had.append(sum(other.get(queue) is not None for queue in queues))
     return equals(peer, had, [len(queues)] * _ROUNDS, "queues that had the message, by round:")
 
@@ -239,7 +239,7 @@ def _all(count: int) -> str:
 
 
 def _confirmed(peer: Peer, count: int, queue: str = "", channel: int = 1) -> str:
-    """Take confirmations until all of 1 to ``count`` are there; in words.
+    """Receive confirmations until all of 1 to ``count`` are there; returns a description.
 
     With ``queue`` also what arrives before the confirmation of one more message, which is published to it.
     """

@@ -12,8 +12,8 @@ from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, observed
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import answer_to, until_end
 
-# Four letters, protocol id, major number, minor number, revision. Major 2 lies above
-# 1.0, the highest there is.
+# Four letters, protocol id, major number, minor number, revision. Major 2 is above 1.0, the highest version that
+# exists.
 UNKNOWN_PROTOCOL = b"AMQX\x00\x00\x09\x01"
 FUTURE_VERSION = b"AMQP\x00\x02\x00\x00"
 SERVED_VERSION = (0, 9)

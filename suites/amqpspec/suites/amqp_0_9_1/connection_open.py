@@ -210,7 +210,7 @@ def new_secret_is_confirmed(peer: Peer) -> Verdict:
     peer.claim("connection.update-secret-ok, and the connection continues to work")
     peer.send("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
     answer = peer.arrival("connection.update-secret-ok", channel=0)
-    # No capability announces the method. A server without it says so as it does for any method that it does not know.
+    # No capability announces the method. A server without it answers as it does to any method that it does not know.
     if answer.refusal in load_ledger(DIALECT)["wire/method/unknown-method"].accepts:
         return does_not_apply(peer, answer.describe(peer.dialect))
     if not isinstance(answer, MethodArrived) or answer.refusal is not None:

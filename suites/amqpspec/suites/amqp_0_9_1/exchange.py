@@ -1,6 +1,6 @@
 """Exchanges: the types and how they route, the instances that are there from the start, the default exchange.
 
-(amqp-0-9-1 class exchange, its rules beside the methods.)
+(amqp-0-9-1 class exchange, its rules besides the methods.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def direct_routes_no_other_key(peer: Peer) -> Verdict:
     """A direct exchange compares complete keys octet by octet and ignores patterns."""
     peer.open_channel()
     exchange = peer.exchange("direct")
-    # Beside the key itself: a part of it, two patterns of topic exchanges, other case, nothing at all.
+    # Besides the key itself: a part of it, two patterns of topic exchanges, other case, nothing at all.
     queues = [listening(peer, exchange, key) for key in ("red.dark", "red", "*.dark", "#", "RED.DARK", "")]
     peer.claim("only the binding with the very key lets a message pass")
     received = reached(peer, queues, "red.dark", exchange=exchange)

@@ -274,8 +274,8 @@ def _asked(peer: Peer, verb: str, **binding: Any) -> Reaction:
 
 
 def _undone(peer: Peer, binding: dict[str, Any], queue: str, *, publish_to: str, routing_key: str) -> Verdict:
-    """Bind, where the target lets us, and unbind: it is accepted and leaves no way for a message."""
-    # A refusal of bind is judged by the row of bind; unbind is asked for all the same.
+    """Bind, if the target allows it, and unbind: unbind is accepted, and no message passes afterwards."""
+    # A refusal of bind is judged by the row of bind; unbind is sent anyway.
     _asked(peer, "bind", **binding)
     peer.claim("unbind-ok, and messages are no longer routed")
     if (reaction := _asked(peer, "unbind", **binding)).refusal is not None:

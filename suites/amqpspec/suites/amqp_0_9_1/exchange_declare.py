@@ -292,8 +292,7 @@ def equivalent_declares(peer: Peer) -> Verdict:
 def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
     """Arguments in a different order are equivalent."""
     peer.open_channel()
-    # Beside one that brokers in use know, two that mean nothing to any server: these
-    # are compared as they are.
+    # Besides one that brokers in use know, two that mean nothing to any server: these are compared as they are.
     arguments = {"alternate-exchange": "amq.fanout", "x-amqpspec-a": "a", "x-amqpspec-b": 7}
     exchange = peer.exchange("direct", arguments=arguments)
     peer.claim("declare-ok for arguments in another order")

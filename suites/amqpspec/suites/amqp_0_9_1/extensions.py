@@ -114,7 +114,7 @@ def _received(
     headers: Mapping[str, object],
     expected: Mapping[str, Mapping[str, object]],
 ) -> Verdict:
-    """Publish one message with the key red and these headers; judge the headers with which it comes to each queue."""
+    """Publish one message with the key red and these headers; judge the headers with which it arrives in each queue."""
     peer.publish("red", b"to several", exchange=exchange, properties={"headers": dict(headers)})
     got: dict[str, object] = {}
     for key, queue in queues.items():

@@ -20,8 +20,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
 )
 from amqpspec.wire.methods.codec import ContentHeader
 
-# Bit 15 stands for the first property, and so on downwards (PDF §4.2.6.1). Class basic has fourteen, so
-# bit 1 is a fifteenth; bit 0 announces another word of flags.
+# Bit 15 means the first property, and so on downwards (PDF §4.2.6.1). Class basic has fourteen, so bit 1 is a
+# fifteenth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _HEADERS, _DELIVERY_MODE = 0x8000, 0x2000, 0x1000
 _FIFTEENTH_PROPERTY = 0x0002
 
@@ -276,8 +276,8 @@ def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     """Refused as the row says, or carried on without the broken content; ``arrives`` is what may come then."""
     reaction = peer.reaction()
     peer.claim("the incomplete content is not delivered")
-    # amqp-0-9-1 wire/content/aborted-by-method: §4.2.6 lets a method break a content off, and calls an
-    # incomplete content 505. Either is right, so the queue decides.
+    # amqp-0-9-1 wire/content/aborted-by-method: §4.2.6 allows a method to abort a content, and gives 505 to an
+    # incomplete content. Either is right, so the queue decides.
     if reaction.refusal is None and not arrives:
         # The rest of the broken content belongs to none any more: it may be refused, and completes nothing.
         peer.send_frame("body", b" body")

@@ -72,8 +72,8 @@ def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
     peer.open_channel(heartbeat=_INTERVAL_S)
     octets = peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
     peer.claim("declare-ok after one frame sent octet by octet")
-    # PDF §4.2.7 lets any octet stand in for a heartbeat, not only a whole frame. One frame takes
-    # four intervals to arrive.
+    # PDF §4.2.7 accepts any octet in place of a heartbeat, not only a whole frame. One frame takes four intervals to
+    # arrive.
     for octet in octets:
         peer.send_octets(bytes((octet,)))
         _let_pass(peer, _LIFETIME_S / len(octets))

@@ -1,4 +1,4 @@
-"""The wire level, fifth part: contents on their way, whole, unchanged, in order (PDF §3.1.1, §4.2.6, §4.6, §4.7)."""
+"""The wire level, fifth part: contents are transmitted whole, unchanged, in order (PDF §3.1.1, §4.2.6, §4.6, §4.7)."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same expiration")
-    # The field's meaning is left to the server. Read as a point in time, an hour is in 1970 and the
-    # message is gone at once; the second value lies ahead in either reading.
+    # The field's meaning is left to the server. Read as a point in time, an hour is in 1970 and the message is gone
+    # at once; the second value is in the future in either reading.
     for expiration in (_HOUR_MS, _YEAR_2100_MS):
         peer.publish(queue, b"body", properties={"expiration": expiration})
         peer.barrier(queue=queue)
@@ -152,7 +152,7 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
 
 @case("framing.content.flags", covers=["wire/content/property-flags"])
 def first_flag_is_the_highest(peer: Peer) -> Verdict:
-    """Bit 15 stands for the first property and bit 11 for the fifth property, in both directions."""
+    """Bit 15 means the first property and bit 11 the fifth property, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY
@@ -226,8 +226,8 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     peer.consume(queue, channel=2)
     peer.claim("recover-ok, then the messages again, to either consumer")
     peer.call("basic.recover", requeue=True)
-    # §4.6 speaks of the channel of the method. Between channels there is no order: what came early
-    # on channel 2 proves nothing.
+    # §4.6 is about the channel of the method. Between channels there is no order: what came early on channel 2
+    # proves nothing.
     early = peer.pending("basic.deliver")
     again = peer.deliveries(3 - len(early), channel=None)
     return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")

@@ -20,7 +20,7 @@ _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 def unknown_class(peer: Peer) -> Verdict:
     """A method of an undefined class is refused."""
     peer.open_channel()
-    # 0x00FF lies among the numbers kept for standard classes (PDF §4.2.4): no server has an extension there.
+    # 0x00FF is one of the numbers reserved for standard classes (PDF §4.2.4): no server has an extension there.
     peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
     return rejects_violation(peer)
 

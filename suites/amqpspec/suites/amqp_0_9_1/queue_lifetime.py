@@ -1,4 +1,4 @@
-"""Queues: how long they live and whom they serve: durable, exclusive, auto-delete (amqp-0-9-1 queue.declare)."""
+"""Queues: how long they exist and who may use them: durable, exclusive, auto-delete (amqp-0-9-1 queue.declare)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of the anonymous terminus: links without address, messages that say where they go.
+"""Steps of the anonymous terminus: links without address, messages that name their destination.
 
 Knows: the capability that announces it. Must not know: single cases.
 """
@@ -35,5 +35,5 @@ def anonymous(peer: Peer, *, outcomes: tuple[Symbol, ...] = _OUTCOMES) -> Link:
 
 
 def addressed(peer: Peer, link: Link, to: str, body: bytes, **fields: Any) -> Outgoing:
-    """Send a message that names the node where it goes."""
+    """Send a message that names its destination."""
     return peer.transfer(link, message=encode_message(properties={"to": to}, data=body), **fields)

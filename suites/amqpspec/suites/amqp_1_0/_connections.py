@@ -79,7 +79,7 @@ def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
 
 
 def begins_with_open(peer: Peer, row: str = "") -> Verdict:
-    """The target's first frame, where it wrote any, is an open on channel 0."""
+    """The target's first frame, if it sent any, is an open on channel 0."""
     first = next(iter(frames_of(peer)), None)
     reported = "no frame" if first is None else f"{first.name} on channel {first.channel}"
     right = first is None or (first.name == "open" and first.channel == 0)
@@ -228,7 +228,7 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
 
 
 def keeps_pace(peer: Peer) -> Verdict:
-    """Between two frames of the target there is no more than twice the time that it was asked for."""
+    """The time between two frames of the target is at most twice the requested time."""
     # The peer announces half of what it tolerates, as amqp-1.0 §2.4.5 asks of everyone: up
     # to twice of it is in time.
     limit_s = 2 * PACE_MS / 1000

@@ -68,5 +68,5 @@ def names_version(octets: bytes) -> bool:
 
 
 def reported(octets: bytes) -> str:
-    """A header in words."""
+    """A description of a header."""
     return f"protocol header {' '.join(map(str, octets[4:]))}" if octets else "no protocol header"

@@ -168,7 +168,7 @@ class Model:
             message.fate = Fate.LOOSE
 
     def parted(self, reach: Reach, state: str) -> None:
-        """A link is no more attached; what it held is the target's again, at a time of its choice."""
+        """A link is no longer attached; what it held is the target's again, at a time of its choice."""
         reach.state, reach.leaving = state, False
         reach.held, reach.partial, reach.begun = {}, [], False
         if reach.opened is not None:
@@ -188,8 +188,8 @@ class Model:
         return [m for m in self.messages.values() if m.node == node and m.fate is Fate.WAITING]
 
     def stalled(self, reach: Reach) -> bool:
-        """Whether a receiver has credit in a session without room: messages can be on their way to it, seen by no one,
-        and are lost with it if it is one that takes them settled.
+        """Whether a receiver has credit in a session without room: messages can be in flight to it, unseen, and are
+        lost with it if it is one that takes them settled.
         """
         had_credit = reach.role == "receiver" and max(reach.allowed) > reach.used
         return had_credit and self.courses[reach.channel].room <= 0
@@ -322,7 +322,7 @@ class Model:
 
 
 def body_of(delivery: Delivery) -> object:
-    """The body of a message; raises Mismatch if the octets are none."""
+    """The body of a message; raises Mismatch if the octets are not a message."""
     try:
         body: object = delivery.body
     except Unmet as error:

@@ -45,7 +45,7 @@ class Watched(Peer):
         self.model, self.judges = Model(), True
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Book it, then let the model judge; raises Mismatch."""
+        """Record it, then let the model judge; raises Mismatch."""
         # The model judges by the books: they have to know of the frame first.
         arrival = super().noted(arrival)
         if self.judges and isinstance(arrival, FrameArrived):
@@ -89,7 +89,7 @@ class Walk:
         self._owed()
 
     def finish(self) -> None:
-        """A round trip on each session, close, and a look at what the nodes hold; raises Mismatch."""
+        """A round trip on each session, close, and a check of what the nodes hold; raises Mismatch."""
         self._judged(self._finish)
 
     def _finish(self) -> None:
@@ -210,10 +210,10 @@ class Walk:
             raise Mismatch("a closing detach in answer to a closing one", "detach without closed")
 
     def _suspend(self, step: Step) -> None:
-        """Settle, then detach; where that left deliveries unsettled, another link takes the place of this one later."""
+        """Settle, then detach; if that left deliveries unsettled, another link replaces this one later."""
         reach = self.model.reaches[step.subject]
         if reach.role == "receiver":
-            # Then nothing can be on its way when detach goes out; with credit, something can.
+            # Then nothing can be in flight when detach is sent; with credit, something can.
             if step.values[0] == "without":
                 self._give(reach, 0)
                 self._look(Step("look", reach.channel))
@@ -246,7 +246,7 @@ class Walk:
     def _has_credit(self, reach: Reach) -> bool:
         """Whether the target gives credit, and room for what takes most of it: it need not, but most do by and by."""
         # How soon they come is the target's affair, and must not decide what is walked: they are waited for with all
-        # patience, and never again on a link where they did not come.
+        # patience, and never again on a link where they did not arrive.
         link = reach.link
         try:
             if not reach.dry:

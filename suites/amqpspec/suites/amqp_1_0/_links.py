@@ -93,11 +93,11 @@ def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[byt
 
 
 def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
-    """This many transfers come on these links of a session in all, and no more though their nodes hold more.
+    """These links of a session receive this many transfers in total, and no more although their nodes hold more.
 
-    Proven by accounting: what did not come, and a mark after it, is taken by another receiver, and put back. The links
-    have to have no credit beyond what their nodes hold, or the mark may come on them. Where it does not come to the
-    other receiver either, the verdict says for how long there was nothing.
+    Proven by accounting: what did not come, and a mark after it, is taken by another receiver, and put back. The
+    links have to have no credit beyond what their nodes hold, or the mark may come on them. If the other receiver
+    does not get it either, the verdict says for how long there was nothing.
     """
     session = links[0].session
     peer.until(lambda: _transfers(links) >= count, f"{count} transfers", session=session)
@@ -221,7 +221,7 @@ def states(*tags: bytes, state: str = "accepted") -> Map:
 
 
 def own_terminus(link: Link) -> Any:
-    """The target's own terminus in its attach: the source where it sends."""
+    """The target's own terminus in its attach: the source if it sends."""
     return owed(link.attached, "attach")["target" if link.is_sender else "source"]
 
 
@@ -284,7 +284,7 @@ def unsettled(peer: Peer, link: Link, count: int) -> list[Delivery]:
 
 
 def oversize(link: Link) -> bytes | None:
-    """A message above what the target takes on a link, where it can be made."""
+    """A message larger than the target accepts on a link, if one can be made."""
     limit = link.max_message_size
     return message_of(limit + 1) if 0 < limit <= _LARGEST_TRY_OCTETS else None
 

@@ -1,6 +1,6 @@
-"""Steps that cases about the login share: attempts on connections of their own, and what a target says to them.
+"""Steps that cases about the login share: attempts on connections of their own, and how a target answers.
 
-Knows: SASL frames, what lets in. Must not know: single cases.
+Knows: SASL frames, successful logins. Must not know: single cases.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def greeted(peer: Peer) -> tuple[str, ...]:
 
 
 def offers(peer: Peer, mechanism: str) -> tuple[str, ...]:
-    """Like ``greeted``; raises OutOfReach if a mechanism is not offered, MissingHook where no password is known."""
+    """Like ``greeted``; raises OutOfReach if a mechanism is not offered, MissingHook if no password is known."""
     offered = greeted(peer)
     if mechanism not in offered:
         raise OutOfReach(f"the target offers {', '.join(offered) or 'nothing'}, the case needs {mechanism}")
@@ -129,7 +129,7 @@ def going_on(peer: Peer) -> bytes:
 
 
 def last_answer(peer: Peer) -> Arrival:
-    """What a target comes to about a broken login: what lets in, a challenge, silence, or the end."""
+    """A target's reaction to a broken login: success, a challenge, silence, or the end."""
     arrival = answer(peer)
     while is_outcome(arrival, *_REFUSED) or isinstance(arrival, HeaderArrived):
         arrival = answer(peer)
@@ -143,7 +143,7 @@ def watched(peer: Peer) -> Reaction:
 
 
 def each_kept_out(peer: Peer, sent: Mapping[str, bytes]) -> Verdict:
-    """None of these octets, after the mechanisms and before an AMQP header and an open, lets in."""
+    """None of these octets, after the mechanisms and before an AMQP header and an open, logs in."""
     verdicts = []
     for what, octets in sent.items():
         other = peer.another()
@@ -155,7 +155,7 @@ def each_kept_out(peer: Peer, sent: Mapping[str, bytes]) -> Verdict:
 
 
 def scram_of(peer: Peer) -> tuple[str, ...]:
-    """The variants of SCRAM on offer; raises OutOfReach if there are none, MissingHook without a password."""
+    """The variants of SCRAM that are offered; raises OutOfReach if there are none, MissingHook without a password."""
     offered = greeted(peer)
     known = tuple(name for name in offered if name in _SCRAM)
     if not known:

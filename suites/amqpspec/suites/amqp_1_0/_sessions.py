@@ -1,4 +1,4 @@
-"""Steps that cases about sessions share: sessions that fail, what the target tells of its state, counted transfers.
+"""Steps that cases about sessions share: sessions that fail, the state that the target reports, counted transfers.
 
 Knows: the peer's verbs. Must not know: requirement rows, single cases.
 A target need not answer to echo, and need not give credit at once: its state is looked for in either way.
@@ -16,7 +16,7 @@ from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.wire.amqp_1_0.message import encode_message
 
-# No case attaches so many links in one session.
+# No case attaches this many links in one session.
 UNATTACHED = 9
 LARGEST_TRY = 2500
 
@@ -34,7 +34,7 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
 
     Raises OutOfReach if the target does something else about it.
     """
-    # The session stays half ended: what cases look at is the time between the target's end and theirs.
+    # The session stays half ended: cases check the time between the target's end and theirs.
     peer.polite = False
     if channel not in peer.books.sessions:
         peer.begin(channel)
@@ -74,7 +74,7 @@ def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
 
 
 def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
-    """Flows of the target without handle that have arrived; one is asked for before."""
+    """Flows of the target without handle that have arrived; requests one first."""
     peer.flow(channel, echo=True)
     peer.barrier(channel)
     return [flow for flow in peer.pending("flow", channel=channel) if flow["handle"] is None]
@@ -85,8 +85,8 @@ def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
 
 def begun_and_attached(peer: Peer, address: str, credit: int, *windows: int) -> bytes:
     """Begin, attach to receive, and flows with credit and a window each, none of which know of the target's begin."""
-    # A window of zero, so that nothing comes before the flows say so. As long as the target's begin is
-    # not known, neither is its next-incoming-id (amqp-1.0 §2.7.4): flows leave it out.
+    # A window of zero, so that nothing arrives before the flows allow it. As long as the target's begin is not
+    # known, neither is its next-incoming-id (amqp-1.0 §2.7.4): flows leave it out.
     octets = peer.frame("begin", incoming_window=0)
     octets += peer.frame("attach", **peer.attach_fields("receiver", address))
     link = peer.session().every_link[-1]
@@ -113,7 +113,7 @@ def send_many(peer: Peer, link: Link, count: int) -> None:
 def send_in_many(peer: Peer, link: Link, count: int) -> Outgoing:
     """Send one message in this many transfers, as the window allows, and wait for its outcome.
 
-    The target is asked for its state behind each burst: a window that it then tells can be used.
+    The target is asked for its state after each burst: a window that it then tells can be used.
     """
     message, session = encode_message(data=bytes(count)), link.session
     peer.credit_for(link)

@@ -33,8 +33,7 @@ def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACC
     try:
         link = peer.attach("sender", "", channel, target=target, source={"outcomes": outcomes})
     except Unmet as unmet:
-        # Part 4 is an option: a target without a coordinator says so when it refuses the link, by one of several
-        # conditions.
+        # Part 4 is an option: a target without a coordinator refuses the link with one of several conditions.
         if unmet.code in _LEFT_OUT or str(unmet.code).startswith("amqp:decode"):
             raise OutOfReach(f"no coordinator: {unmet.observed}", unmet.seen) from unmet
         raise
@@ -115,7 +114,7 @@ def within(txn_id: Any, outcome: str | None = None) -> Raw:
 
 
 def post(peer: Peer, link: Link, txn_id: Any, body: bytes, **fields: Any) -> Outgoing:
-    """Post a message in a transaction; waits for its state where it goes unsettled."""
+    """Post a message in a transaction; waits for its state if it is sent unsettled."""
     outgoing = peer.transfer(link, body, state=within(txn_id), **fields)
     return outgoing if outgoing.settled else told(peer, outgoing)
 

@@ -1,6 +1,6 @@
 """What cases of deliveries share: messages put into nodes, transfers piece by piece, what a node holds.
 
-Knows: a node is looked at through a marker put after what may be in it, never by waiting. Must not know: verdicts.
+Knows: the contents of a node are checked with a marker sent after them, never by waiting. Must not know: verdicts.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoin
 
 
 def _window_for(peer: Peer, link: Link) -> None:
-    """Wait until the target takes one more transfer; raises OutOfReach if it does not say so."""
+    """Wait until the target takes one more transfer; raises OutOfReach if it does not report that."""
     session = link.session
     try:
         peer.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
@@ -113,7 +113,7 @@ def body_of(delivery: Delivery) -> Any:
 
 
 def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> list[Any]:
-    """The bodies of what a node holds, taken out: up to a marker put behind, and so many as are waited for."""
+    """The bodies of what a node holds, taken out: up to a marker put after them, and at least as many as expected."""
     marker = peer.name("marker").encode()
     put(peer, address, marker, channel=channel)
     link = peer.receiver(address, channel, credit=_ENOUGH)
@@ -148,7 +148,7 @@ def after_leaving(peer: Peer, address: Any, at_least: int = 0) -> list[Any]:
 
 def received(peer: Peer, address: Any, count: int, **fields: Any) -> tuple[Link, list[Delivery]]:
     """A receiving link and the first deliveries on it, for which it had just the credit."""
-    # Credit for just so many: nothing else is taken from the node and held.
+    # Credit for exactly this many: nothing else is taken from the node and held.
     link = peer.receiver(address, credit=count, **fields)
     return link, peer.deliveries(link, count)
 
@@ -189,7 +189,9 @@ def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
 
 
 def told_by_now(peer: Peer) -> None:
-    """A round trip of dispositions: what the target had to tell of deliveries before, in this session, has arrived."""
+    """A round trip of dispositions: everything that the target had to report about earlier deliveries of this
+    session has arrived.
+    """
     put(peer, peer.node("told"), b"behind all others")
 
 

@@ -55,7 +55,7 @@ def reported_unsettled(link: Link) -> Mapping[Any, Any]:
 def outcomes_told(link: Link, begun_octets: int = 0) -> dict[Any, str]:
     """By tag, the outcome in the target's unsettled map; empty for none, or a state that leaves it open.
 
-    A state received that says more than ``begun_octets`` is shown as it is: no more of any delivery has gone anywhere.
+    A state received that says more than ``begun_octets`` is shown as it is: nothing else of any delivery was sent.
     """
     return {tag: _told(state, begun_octets) for tag, state in reported_unsettled(link).items()}
 

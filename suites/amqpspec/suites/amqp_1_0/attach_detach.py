@@ -180,7 +180,7 @@ def initial_delivery_count_of_a_receiver(peer: Peer) -> Verdict:
     address = filled(peer, 5)
     peer.begin()
     peer.claim("three messages")
-    # 1000 is far off: counted from there, no credit of 3 would let anything through.
+    # 1000 is far away: counted from there, a credit of 3 would allow nothing.
     link = peer.receiver(address, initial_delivery_count=1000)
     peer.credit(link, 3, delivery_count=OMIT)
     return exactly(peer, 3, link)
@@ -314,7 +314,7 @@ def _sent_as_told(peer: Peer, link: Link) -> Verdict:
 
 
 def _received_as_told(peer: Peer, mode: int) -> Verdict:
-    """A message on a link that asks for a receiver settle mode, and one on a link of mode first beside it."""
+    """A message on a link that asks for a receiver settle mode, and one on a second link of mode first."""
     beside = peer.sender(peer.node())
     peer.credit_for(beside)
     link, reaction = asked(peer, SENDER, peer.node(), rcv_settle_mode=mode)

@@ -59,7 +59,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     first = received.get(held[0].tag)
     settled_arrivals(peer, link)
     peer.detach(link)
-    # The released message may come on the link or stay in the node: both are looked at.
+    # The released message may arrive on the link or stay in the node: both are checked.
     left = anew + look(peer, address)
     if first is None or not first.resume or held[1].body in left:
         return holds(peer, False, _story(received))
@@ -272,7 +272,7 @@ def _up_to_mark(peer: Peer, link: Link, address: str, *tags: bytes) -> None:
 
 
 def _way(delivery: Delivery, held: list[Delivery]) -> str:
-    """In words, as which of the deliveries held something came, and how."""
+    """A description: as which of the held deliveries something arrived, and how."""
     payloads = [one.payload for one in held]
     which = payloads.index(delivery.payload) + 1 if delivery.payload in payloads else 0
     tags = [one.tag for one in held]
@@ -307,8 +307,8 @@ def _many_unsettled(peer: Peer) -> tuple[Peer, str, str, list[bytes]]:
 def _send_resuming(peer: Peer, address: str, name: str) -> None:
     """Attach as a sender that cannot tell all that it holds, either."""
     peer.largest_frame_octets = 0
-    # The peer's own map does not fit either, and says so: an empty one that counts as
-    # complete would settle everything.
+    # The peer's own map does not fit either, and is marked as incomplete: an empty one that counts as complete would
+    # settle everything.
     fields = {"unsettled": Map({}), "incomplete_unsettled": True, "rcv_settle_mode": SECOND}
     target = {"address": address, **DURABLE}
     peer.send("attach", **peer.attach_fields(SENDER, name=name, target=target, **fields))

@@ -1,4 +1,6 @@
-"""Closing a connection (amqp-1.0 §2.4.3, §2.4.4): by whom, on which channel, what follows, half-closed streams."""
+"""Closing a connection (amqp-1.0 §2.4.3, §2.4.4): which peer closes, on which channel, what follows, half-closed
+streams.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Idle timeouts and empty frames (amqp-1.0 §2.4.5): the target's own threshold, the pace that it keeps for others.
 
-A target's threshold is looked for where it announces one of half a minute at most. What open announces is meant as
-half of what really applies, in both directions: a pace is judged by twice what was announced.
+A target's threshold is measured if it announces one of at most half a minute. What open announces is meant as half
+of what really applies, in both directions: a pace is judged by twice what was announced.
 """
 
 from __future__ import annotations
@@ -281,5 +281,5 @@ def _before_open(peer: Peer) -> list[Any]:
 
 
 def _sent_before(next_id: int) -> list[int]:
-    """The numbers that a flow may name while transfers are on their way: up to the next one."""
+    """The numbers that a flow may name while transfers are in flight: up to the next one."""
     return [(next_id - back) % (1 << 32) for back in range(4)]

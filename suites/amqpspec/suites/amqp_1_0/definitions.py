@@ -310,7 +310,7 @@ def _opened_with_limit(peer: Peer, octets: int) -> Verdict:
 
 
 def _opened(peer: Peer, **fields: Any) -> Verdict:
-    """An open that the target may refuse; where it answers, a session shows that it continues."""
+    """An open that the target may refuse; if it answers, a session shows that it continues."""
     peer.greet()
     peer.send("open", **fields)
     with suppress(Unmet):

@@ -1,4 +1,4 @@
-"""Definitions of error conditions (amqp-1.0 §2.8.15 to §2.8.18): what each of them is said for."""
+"""Definitions of error conditions (amqp-1.0 §2.8.15 to §2.8.18): the error that each of them reports."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ def _gone(peer: Peer, link: Link) -> Verdict:
     """How a link was detached that the target need not detach: the condition says why."""
     with suppress(Unmet):
         peer.until(lambda: link.detached_by is not None, "detach", link=link)
-    # To give up a link for this reason is the target's choice; the condition is judged only where it does.
+    # To give up a link for this reason is the target's choice; the condition is judged only if it does.
     if peer.over(link) is None:
         return observed_either_way(peer, "still attached")
     return judge_reaction(peer, peer.reaction(link=link))

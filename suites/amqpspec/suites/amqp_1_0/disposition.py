@@ -1,4 +1,4 @@
-"""The disposition performative (amqp-1.0 §2.7.6): what it has to say, and which deliveries it speaks of."""
+"""The disposition performative (amqp-1.0 §2.7.6): what it has to contain, and which deliveries it covers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def dispositions_of_the_target(peer: Peer) -> Verdict:
     return holds(peer, False, f"a disposition with {', '.join(sorted(reported.given))}")
 
 
-# --- the deliveries that it speaks of
+# --- the deliveries that it covers
 
 
 @case("disposition.many-links", covers=["performatives/disposition/many-links"])
@@ -213,7 +213,7 @@ def sender_settles(peer: Peer) -> Verdict:
 
 
 def _one_by_one(peer: Peer, link: Link) -> None:
-    """Let the transfers of one delivery come one at a time, as the session's window is opened."""
+    """Receive the transfers of one delivery one at a time, as the session's window is opened."""
     while not link.inbox:
         peer.until(partial(_has_more, link, len(link.partial)), "a transfer", link=link)
         if not link.inbox:

@@ -132,7 +132,7 @@ def _in_pieces(peer: Peer, link: Link, *octets: bytes) -> Outgoing:
 
 
 def _unsettling(peer: Peer, addresses: list[str]) -> list[Link]:
-    """Links on which the target holds deliveries unsettled until the sender settles, where it offers that."""
+    """Links on which the target holds deliveries unsettled until the sender settles, if it offers that."""
     mode: dict[str, Any] = {"rcv_settle_mode": "second"}
     # On a separate connection: a target that has no such mode may end the session for it.
     other = peer.another()

@@ -237,7 +237,7 @@ def available_counts_what_waits(peer: Peer) -> Verdict:
         flow = _answer(peer, link, link_credit=0) if credit else flow
         reported.append(None if flow is None else flow["available"])
     peer.claim("available up to 5 if 5 messages wait, up to 3 if 3 do; or not set")
-    # Left out is no lie, and less than there is may be all that the target has looked at (amqp-1.0 §2.7.4).
+    # Left out is not wrong, and a smaller number may be all that the target has counted (amqp-1.0 §2.7.4).
     fits = (reported[0] or 0) <= 5 and (reported[1] or 0) <= 3
     return holds(peer, fits, f"available {reported[0]}, then {reported[1]}")
 
@@ -369,7 +369,7 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
 
 
 def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
-    """The target's state of a link, where it answers; raises Unmet if link or session are over."""
+    """The target's state of a link, if it answers; raises Unmet if link or session are over."""
     before = link.flow
     peer.flow(link=link, echo=True, **fields)
     with suppress(Unmet):

@@ -88,7 +88,7 @@ def offsets_behind_the_frame(peer: Peer) -> Verdict:
 
 @case("framing.size", covers=["framing/size"])
 def next_frame_stands_behind(peer: Peer) -> Verdict:
-    """The size of a frame counts all of its header: the next frame begins where it ends, in both directions."""
+    """The size of a frame counts all of its header: the next frame begins at its end, in both directions."""
     peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two begins in one write are both answered, in frames that can be read")
@@ -226,7 +226,7 @@ def empty_frames_keep_alive(peer: Peer) -> Verdict:
 
 
 def _malformed(peer: Peer, body: bytes = b"", size: int | None = None, doff: int | None = None) -> Verdict:
-    """A frame whose header lies, on an open connection."""
+    """A frame with a false header, on an open connection."""
     peer.open_connection()
     peer.send_frame(body, size=size, doff=doff)
     return rejects_violation(peer)
@@ -262,7 +262,7 @@ def _each_there_and_back(peer: Peer, messages: Mapping[str, bytes]) -> Verdict:
 
 
 def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
-    """One message; a node that does not want it, or has no room for it, may say so, which is recorded."""
+    """One message; a node that does not want it, or has no room for it, may reject it, which is recorded."""
     address = peer.node()
     sender, receiver = peer.sender(address), peer.receiver(address, credit=1)
     peer.credit_for(sender)

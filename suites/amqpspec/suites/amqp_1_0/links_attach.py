@@ -122,7 +122,9 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
 
 @case("links.establishing.distribution-mode", covers=["links/establishing/actual-properties"])
 def distribution_mode_as_told(peer: Peer) -> Verdict:
-    """A source that is asked to copy leaves its message in the node if the target says copy, not if it says move."""
+    """A source that is asked to copy leaves its message in the node if the target's attach says copy, not if it says
+    move.
+    """
     address = filled(peer, 1)
     link, reaction = asked(peer, RECEIVER, source={"address": address, "distribution_mode": Symbol("copy")})
     must_attach(peer, link, reaction, "no distribution-mode copy")
@@ -166,7 +168,7 @@ def address_of_a_dynamic_node(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def expiry_as_announced(peer: Peer) -> Verdict:
-    """A source that should outlive its connection does so exactly if the target's attach says so."""
+    """A source that should outlive its connection does so exactly if the target's attach confirms it."""
     name, address = peer.name("link"), filled(peer, 1)
     link = peer.receiver(name=name, source={"address": address, **DURABLE})
     reported = str(own_terminus(link)["expiry_policy"])

@@ -100,7 +100,7 @@ def credit_without_delivery_count(peer: Peer) -> Verdict:
     verdict = exactly(peer, 3, link)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    # After the three: for the target, a flow that was on its way when they went out.
+    # After the three: for the target, a flow that was in flight when they were sent.
     peer.credit(link, 5, delivery_count=OMIT)
     verdict = exactly(peer, 5, link)
     if verdict.outcome is not Outcome.PASS:
@@ -327,7 +327,7 @@ def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
 
 
 def _initial(link: Link) -> int:
-    """Where the target began to count; another row judges one that does not say so."""
+    """The number from which the target counts; another row judges a target that does not report it."""
     count: object = owed(link.attached, "attach")["initial_delivery_count"]
     return owed(count if isinstance(count, int) else None, "an initial-delivery-count")
 
@@ -363,7 +363,7 @@ def _credit_gone(peer: Peer, link: Link, before: FrameArrived | None) -> FrameAr
 
 
 def _reported(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
-    """The target's state of a link, where it answers to echo."""
+    """The target's state of a link, if it answers to echo."""
     try:
         return peer.echo(link=link, **fields)
     except Unmet:

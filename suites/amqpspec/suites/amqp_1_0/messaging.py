@@ -161,7 +161,7 @@ def _unsettled(peer: Peer, link: Link) -> Delivery:
 
 
 def _counted(peer: Peer, state: Any, wanted: list[int]) -> Verdict:
-    """The delivery-counts of a message that returns in a state again and again, and of one beside it."""
+    """The delivery-counts of a message that is returned in a state repeatedly, and of another message."""
     address, beside = filled(peer, 1), filled(peer, 1)
     link, other = peer.receiver(address, credit=_CREDIT), peer.receiver(beside, credit=_CREDIT)
     peer.claim(f"delivery-counts {wanted}, and 0 of another message")

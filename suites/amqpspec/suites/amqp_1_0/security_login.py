@@ -58,7 +58,7 @@ def plain_without_a_response(peer: Peer) -> Verdict:
 
 @case("sasl.mechanisms.announced.anonymous", covers=["sasl/mechanisms/announced"])
 def anonymous_login(peer: Peer) -> Verdict:
-    """A client that chooses ANONYMOUS is let in where the target offers it."""
+    """A client that chooses ANONYMOUS is logged in if the target offers it."""
     if "ANONYMOUS" not in greeted(peer):
         raise OutOfReach("the target does not offer ANONYMOUS")
     peer.claim("sasl-outcome code 0, then open")
@@ -260,7 +260,7 @@ def _asked(peer: Peer, response: bytes | None) -> Verdict:
 
 
 def _refused(peer: Peer) -> Arrival:
-    """What a wrong password is answered by; raises Unmet if it lets in."""
+    """The answer to a wrong password; raises Unmet if the login succeeds."""
     offers(peer, "PLAIN")
     peer.send_octets(init(peer, plain(peer, password="not-" + peer.login.password)))
     arrival = answer(peer)

@@ -178,7 +178,7 @@ def _no_effect(peer: Peer, reaction: Reaction) -> Verdict:
     """Refused, or passed over: nothing of a session comes that no one began."""
     kept = peer.take(lambda a: a.channel is None and a.name not in ("empty", "close", "open"))
     seen = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name not in ("close", "end")]
-    # begin answers the barrier, where that is a session.
+    # begin answers the barrier if that is a session.
     effect = ", ".join(a.name for a in (*kept, *seen) if a.name != "begin")
     return without_effect(peer, reaction, effect)
 

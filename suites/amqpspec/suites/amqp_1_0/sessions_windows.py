@@ -103,7 +103,7 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
     verdict = exactly(peer, 5, link)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    # After the five: for the target, a flow that was on its way when they went out.
+    # After the five: for the target, a flow that was in flight when they were sent.
     peer.flow(next_incoming_id=OMIT, incoming_window=7)
     return exactly(peer, 7, link)
 
@@ -187,7 +187,9 @@ def _receiver(peer: Peer, messages: int, incoming_window: int) -> Link:
 
 
 def _step_by_step(peer: Peer, link: Link, *steps: tuple[int, dict[str, int]]) -> Verdict:
-    """Flows with windows, from some transfers ``behind`` where that is said; then this many transfers in all."""
+    """Flows with windows, counted from some transfers ``behind`` if that is given; then this many transfers in
+    total.
+    """
     verdict = holds(peer, True, "no step")
     for count, window in steps:
         if window:

@@ -158,7 +158,7 @@ def mode_second(peer: Peer) -> Verdict:
     link = in_mode_second(peer, "sender", peer.node())
     peer.claim("an unsettled disposition; after the sender has settled, the tag is free")
     sent = peer.outcome(piece(peer, link, octets_of(b"one"), rcv_settle_mode="second"))
-    # After the round trip no settled disposition can still be on its way in the session.
+    # After the round trip no settled disposition can still be in flight in the session.
     peer.barrier()
     if sent.settled_by_target:
         return holds(peer, False, "settled before the sender")

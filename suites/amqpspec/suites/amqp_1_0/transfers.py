@@ -213,7 +213,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
     peer.disposition(delivery)
     told_by_now(peer)
     needless = dispositions(peer, by_sender=True)
-    # Looked at after leaving: what the target thought unsettled would be back by then.
+    # Checked after disconnecting: what the target considered unsettled would be back by then.
     found = after_leaving(peer, address)
     if found or not needless:
         return equals(peer, found, [], "messages")

@@ -57,7 +57,7 @@ def map_of_the_target(peer: Peer) -> Verdict:
     found = []
     for one, held in ((link, (deliveries[0], deliveries[2])), (other, beside)):
         suspend(peer, one)
-        # What the peer tells of a delivery that it has settled means nothing: it is not in its own map either.
+        # What the peer reports about a delivery that it has settled means nothing: it is not in its own map either.
         found.append(outcomes_told(resume(peer, one, nothing_received(held))))
     wanted = [{one.tag: "" for one in held} for held in ((deliveries[0], deliveries[2]), beside)]
     return equals(peer, found, wanted, "outcomes by tag")
@@ -368,7 +368,7 @@ def resumed_without_data(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def mode_of_a_resumed_delivery(peer: Peer) -> Verdict:
-    """A delivery that was begun in mode first is resumed in the mode of its link, where it names none."""
+    """A delivery that was begun in mode first is resumed in the mode of its link if it names none."""
     in_mode_second(peer, "sender", peer.node())
     link, tag, octets = begun_and_suspended(peer, b"message" * 30, 2, rcv_settle_mode="second")
     again = resume(peer, link, {tag: NOTHING_RECEIVED}, rcv_settle_mode="second")

@@ -186,7 +186,7 @@ def _answered_by_version(peer: Peer, major: int, minor: int, revision: int) -> V
 def _answered_by(peer: Peer, octets: bytes) -> Verdict:
     """The header is answered by one of version 1.0.0, then the end.
 
-    Which version a target of several names is the matter of a SHOULD: another one is not strict, and no more.
+    Which version a target of several names is a SHOULD: another one is only nonstrict.
     """
     reaction = answer_to(peer, octets)
     verdict = judge_answer(peer, reaction)

@@ -111,7 +111,7 @@ def query_with_zero_lists_all(peer: Peer) -> Verdict:
 
 
 def _delivered(peer: Peer, name: str, channel: int, count: int) -> int:
-    """Let a handle and a channel of a number have this many messages; returns the number of the last."""
+    """Put this many messages into a handle and a channel of a number; returns the number of the last."""
     peer.open_channel(channel)
     peer.reader(name, channel, channel, prefetch=count)
     return peer.deliveries(count, channel)[-1].number
@@ -149,7 +149,7 @@ def the_syntax_of_a_list(peer: Peer) -> Verdict:
 
 @case("handle.index.more", covers=["handle/index/more"])
 def lists_that_are_cut(peer: Peer) -> Verdict:
-    """Only an incomplete list has its highest number beside it, and continuing from there returns all messages."""
+    """Only an incomplete list comes with its highest number, and continuing from there returns all messages."""
     name = _filled(peer, _MANY)
     full, short = peer.queue(), peer.queue()
     peer.publish_all(short, [b"x", b"y"], 1)

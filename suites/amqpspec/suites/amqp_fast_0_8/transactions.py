@@ -46,7 +46,10 @@ def no_command_begins_a_transaction(peer: Peer) -> Verdict:
 
 @case("transactions.per-channel", covers=["transactions/per-channel"])
 def each_channel_has_a_choice(peer: Peer) -> Verdict:
-    """A channel without transactions publishes immediately beside two with them; COMMIT affects one channel only."""
+    """A channel without transactions publishes immediately while two others have them;
+
+    COMMIT affects one channel only.
+    """
     name = _transacted(peer)
     peer.open_channel(3, transacted=True)
     peer.open_handle(3, 3)

@@ -226,7 +226,7 @@ def _pinged(peer: Peer, within_s: float) -> bool:
 def a_silent_client_lives(peer: Peer) -> Verdict:
     """A client that has sent no PING, and is silent for less than the requested interval, is not closed.
 
-    Where none is asked for, the silence is longer than a login may take.
+    If none is requested, the silence is longer than a login may take.
     """
     peer.open_connection()
     interval_s = peer.limit("HEARTBEAT")

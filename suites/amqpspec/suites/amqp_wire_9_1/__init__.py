@@ -1,7 +1,7 @@
 """The suite of the AMQP 9.1 wire draft: one module per chapter, cases in the order of the draft.
 
-The cases under a conformance test's own name (``amq_wlp_…``) are those that the draft names; what else its rows
-demand stands beside them. Where the draft is answered in frames of seven octets of header, as brokers in use do, cases
+The cases under a conformance test's own name (``amq_wlp_…``) are those that the draft names; the other cases of its
+rows are next to them. Where the draft is answered in frames of seven octets of header, as brokers in use do, cases
 that need the cycle octet do not apply. Modules with an underscore hold steps that cases share.
 """
 

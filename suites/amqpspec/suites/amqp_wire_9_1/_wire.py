@@ -62,8 +62,9 @@ def open_with_small_frames(peer: Peer) -> Peer:
 def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
     """The answer to a method of class ``test``; None if the server does not have the class.
 
-    The class is part of the functional layer, of which the draft does not speak: a server may do without it. It says so
-    by a reply code, or it treats the class like one that no one defined. Raises Unmet for any other answer.
+    The class is part of the functional layer, which the draft does not mention: a server may work without it. It
+    answers with a reply code, or it treats the class like one that no one defined. Raises Unmet for any other
+    answer.
     """
     peer.send_octets(octets)
     answer = peer.arrival("test.integer-ok", "test.string-ok", "test.table-ok")

@@ -19,7 +19,7 @@ _HIGHEST, _AGREED = 65535, 5
 def more_channels_than_one(peer: Peer) -> Verdict:
     """Two channels of a connection work in parallel if the server offers more than one."""
     peer.open_channel()
-    # Support is a MAY: a server without it says so by a channel-max of 1, and then has to keep to it.
+    # Support is a MAY: a server without it announces a channel-max of 1, and then has to enforce it.
     if peer.channel_max == 1:
         peer.send("channel.open", channel=2)
         verdict = rejects_violation(peer, 2, barrier=False)

@@ -23,7 +23,7 @@ from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
 # Bit 15 the first property, 12 the fourth, 11 the fifth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
 _CLASS, _WEIGHT, _SIZE, _FLAGS = slice(0, 2), slice(2, 4), slice(4, 12), slice(12, 14)
-"""Where the parts of a content header stand in its payload."""
+"""The positions of the parts of a content header in its payload."""
 
 # class
 
@@ -142,7 +142,7 @@ def body_of_zero_octets(peer: Peer) -> Verdict:
 
 @case("content.flags", covers=["content-header/flags"])
 def first_flag_is_the_highest(peer: Peer) -> Verdict:
-    """Bit 15 stands for the first property and bit 11 for the fifth property, in both directions."""
+    """Bit 15 means the first property and bit 11 the fifth property, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY

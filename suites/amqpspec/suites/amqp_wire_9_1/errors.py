@@ -103,6 +103,6 @@ def _digits(peer: Peer) -> Verdict:
     if not isinstance(closing, MethodArrived):
         return judge_reaction(peer, reaction)
     code = closing["reply_code"]
-    # amqp-wire-9-1 reply-codes/digits: 1 and 2 tell of success, categories above 4 are reserved.
+    # amqp-wire-9-1 reply-codes/digits: 1 and 2 mean success, categories above 4 are reserved.
     defined = 300 <= code <= 599 and code // 10 % 10 <= 4
     return holds(peer, defined, f"code {code}", "a code of three digits: 3 to 5, 0 to 4, any")

@@ -159,7 +159,7 @@ def short_string_of_utf8(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
-    # The last sign lies beyond 16 bits: four octets in UTF-8, two surrogates in UTF-16.
+    # The last character needs more than 16 bits: four octets in UTF-8, two surrogates in UTF-16.
     key = "Schlüssel € 𝄞"
     peer.claim("the same routing key")
     peer.publish(key, b"body", exchange=exchange)

@@ -246,8 +246,8 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
     """If both the end octet and the payload are wrong, the server closes the socket without a close method."""
     peer.open_channel()
-    # A payload of one octet is 501 to a server that decodes it, the end octet ends the socket: which of them
-    # comes shows what was looked at first.
+    # A payload of one octet is 501 to a server that decodes it, the end octet ends the socket: the result shows
+    # which was checked first.
     peer.send_frame("method", b"\x00", end=0)
     return refuses_frame(peer)
 

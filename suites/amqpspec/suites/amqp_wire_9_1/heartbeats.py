@@ -73,7 +73,7 @@ def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
 def heartbeat_with_a_payload(peer: Peer) -> Verdict:
     """A heartbeat with a payload is refused."""
     peer.open_channel()
-    # The grammar gives a heartbeat size zero: besides the channel, the payload is all that can be wrong.
+    # The grammar gives a heartbeat size zero: apart from the channel, only the payload can be wrong.
     peer.send_frame("heartbeat", b"beat", 0)
     return rejects_violation(peer)
 

@@ -18,7 +18,7 @@ def trace_frame_by_hand(peer: Peer) -> Verdict:
     """The server accepts frames of type 7 on channel 0, with any payload or none."""
     peer.open_channel()
     peer.claim("no exception for trace frames by the grammar")
-    # A payload may be anything, end octets included: only the size tells where it stops.
+    # A payload may be anything, end octets included: only the size shows where it ends.
     for payload in (b"", b"\x00", bytes(range(256)), b"\xce" * 9):
         peer.send_octets(hand_frame(peer, _TRACE, payload, 0))
     return allows(peer)

@@ -1,7 +1,7 @@
-"""Both sides' state of a conversation, frame by frame, as rules of conduct look at it.
+"""Both sides' state of a conversation, frame by frame, as the rules for clients see it.
 
-Knows: what controls and commands change. Must not know: rules, verdicts.
-The order is the server's: what the client sends may cross what precedes it. Where that matters, the rule says so.
+Knows: what controls and commands change. Must not know: rules, verdicts. The order is the server's: what the client
+sends may cross what precedes it. A rule for which that matters says so.
 """
 
 from __future__ import annotations

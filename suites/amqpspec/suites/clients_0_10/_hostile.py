@@ -82,7 +82,7 @@ def again(octets: bytes, **changes: Any) -> bytes:
 
 
 def lying(name: str, channel: int, args: dict[str, Any] | None = None, **lies: Any) -> bytes:
-    """A control or command whose segment lies; see ``encode_instruction``."""
+    """A control or command with false flags or size; see ``encode_instruction``."""
     return encode_frame(encode_instruction(name, args or {}, **lies), type=kind_of(name), channel=channel)
 
 
@@ -97,7 +97,7 @@ def behind(octets: Callable[[int], bytes]) -> Deed:
 
 
 def frame(kind: int, **header: Any) -> Callable[[int], bytes]:
-    """A frame whose header lies, on a channel."""
+    """A frame with a false header, on a channel."""
     return lambda channel: encode_frame(
         header.get("payload", b""), type=kind, channel=channel, **_header(header)
     )

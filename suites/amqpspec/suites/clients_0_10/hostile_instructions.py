@@ -79,7 +79,7 @@ for _point in ("attached", "completed"):
 
 
 def _shorter(frame: bytes) -> bytes:
-    """The control in a frame that ends an octet early, or without its packing flags where it has no fields."""
+    """The control in a frame that ends an octet early, or without its packing flags if it has no fields."""
     payload = of.read(frame).segments[0].octets
     return encode_frame(payload[:-1], type=CONTROL, channel=of.channel_of(frame))
 

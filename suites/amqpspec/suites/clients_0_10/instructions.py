@@ -75,7 +75,7 @@ def _problem(is_meant: Callable[[Problem], bool]) -> Find:
 
 
 def _disorder(assembly: Assembly) -> str:
-    """Segments where none of their type can stand (12.2), or after a command that has none."""
+    """Segments where their type is not allowed (12.2), or after a command that has none."""
     error = assembly.error
     if error is not None and error.where == "assembly":
         return str(error)

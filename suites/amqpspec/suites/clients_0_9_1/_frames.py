@@ -22,11 +22,11 @@ BEFORE_OPEN = ("start", "tune")
 """There an error ends the socket without another octet, as long as no close is agreed on (0-9-1 §2.2.4)."""
 
 Broken = tuple[str, str, Deed, str]
-"""A name, the row that is broken, what the server does, and what that is in words."""
+"""A name, the row that is broken, what the server does, and a description of it."""
 
 
 def frames(of: Octets) -> Iterator[Provocation]:
-    """Frames that are none, at every point."""
+    """Malformed frames, at every point."""
     broken: tuple[Broken, ...] = (
         ("end-octet", "violated/frame/end-octet", instead(lambda f: f[:-1] + b"\0"), "a frame that ends in 0x00"),
         ("unknown-type", "violated/frame/type",

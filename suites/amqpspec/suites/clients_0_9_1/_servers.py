@@ -1,4 +1,5 @@
-"""What rules about a server share: how far a conversation can be judged, and how a verdict says whom it is about.
+"""What rules about a server share: how far a conversation can be judged, and how a verdict names the peer that it is
+about.
 
 Knows: conversations. Must not know: single rules.
 """

@@ -1,8 +1,8 @@
-"""Both sides' state of a conversation, frame by frame, as rules of conduct look at it.
+"""Both sides' state of a conversation, frame by frame, as the rules for clients see it.
 
-Knows: what each performative changes. Must not know: rules, verdicts.
-The order is the server's, so that a client may not have read yet what precedes its frame. Where that matters it
-counts for the client: of all credits and windows that the server granted, the widest stands.
+Knows: what each performative changes. Must not know: rules, verdicts. The order is the server's, so that a client
+may not have read yet what precedes its frame. If that matters, the client gets the benefit of the doubt: of all
+credits and windows that the server granted, the widest stands.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _is_other_end(one: Performative, other: Performative) -> bool:
 
 
 def _is_early(session: Session, said: Said) -> bool:
-    """Keep what is said on a link that only the server has attached so far."""
+    """Keep what is sent on a link that only the server has attached so far."""
     handle = fields(said)["handle"]
     for asked in session.unpaired:
         if asked[-1].name != "detach" and fields(asked[0])["handle"] == handle:

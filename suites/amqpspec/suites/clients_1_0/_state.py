@@ -17,7 +17,7 @@ RECEIVER = True
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """A delivery of either side; ``settled`` by whom it was settled first, empty while it is not."""
+    """A delivery of either side; ``settled`` names the peer that settled it first, and is empty until then."""
 
     id: int
     tag: bytes

@@ -1,4 +1,4 @@
-"""Frames: types, sizes, channels, values, heartbeats, and the close, after which there are none."""
+"""Frames: types, sizes, channels, values, heartbeats, and the close, after which no frame follows."""
 
 from __future__ import annotations
 

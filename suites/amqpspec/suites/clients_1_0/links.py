@@ -135,7 +135,7 @@ def answers_a_closing_detach(client: Client) -> Verdict:
 
 
 def _asked(books: Books, said: Said) -> dict[int, Said]:
-    """A closing detach by the client's link, where it wants an answer and is none itself."""
+    """A closing detach by the client's link, if it expects an answer and is not an answer itself."""
     session = books.by_server_channel.get(said.channel)
     link = None if session is None else session.by_server_handle.get(number(fields(said)["handle"], -1))
     if link is None or link.is_detached or link.session.is_ended or fields(said)["closed"] is not True:

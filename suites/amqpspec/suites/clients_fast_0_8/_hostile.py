@@ -61,7 +61,7 @@ def read(frame: bytes) -> CommandFrame:
 
 
 def again(frame: bytes, *, fragment: bytes | None = None, **changes: Any) -> bytes:
-    """A frame with other fields, another fragment, or lies about its size and end."""
+    """A frame with other fields, another fragment, or a false size or end."""
     held = read(frame)
     behind = held.fragment if fragment is None else fragment
     known = {key: value for key, value in held.args.items() if key != "fragment_size"}

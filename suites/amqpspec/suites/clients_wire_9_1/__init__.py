@@ -1,6 +1,7 @@
 """Cases for clients of the 9.1 wire draft: those of its family by rows of its own, and what only the draft has.
 
-The draft speaks of the wire alone; rows about methods follow the functional chapters of AMQP 0-8, whose classes it has.
+The draft is only about the wire; rows about methods follow the functional chapters of AMQP 0-8, whose classes it
+has.
 """
 
 DIALECT = "amqp-wire-9-1-clients"

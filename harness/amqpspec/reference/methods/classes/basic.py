@@ -69,7 +69,9 @@ def _new_tag(channel: Channel) -> str:
 
 
 def _check_exclusive(channel: Channel, queue: Queue, exclusive: bool) -> None:
-    """Exclusive works both ways: no one joins an exclusive consumer, and none becomes one beside others."""
+    """Exclusive works both ways: no one joins an exclusive consumer, and none becomes exclusive while there are
+    others.
+    """
     if any(consumer.exclusive for consumer in queue.consumers):
         channel.refuse("basic/consume/exclusive/alone", f"queue {queue.name!r} has an exclusive consumer")
     elif exclusive and queue.consumers:
@@ -114,7 +116,7 @@ def publish(channel: Channel, call: Call) -> None:
 
 @handles_content("basic.publish")
 def published(channel: Channel, received: Received) -> None:
-    """A message has arrived: send it on its way, now or at commit."""
+    """A message has arrived: route it, now or at commit."""
     call = received.call
     exchange = _exchange(channel, call)
     message = _message(channel, received)

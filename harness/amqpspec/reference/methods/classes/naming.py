@@ -31,7 +31,7 @@ def is_name(text: str) -> bool:
 
 
 def named_queue(channel: Channel, call: Call) -> Queue | None:
-    """The queue that a call means; None if a fault lets pass that there is none."""
+    """The queue that a call means; None if there is none and a fault tolerates that."""
     unknown, missing = _UNKNOWN_AND_MISSING[call.name]
     name = call["queue"] or _current(channel)
     if not name:

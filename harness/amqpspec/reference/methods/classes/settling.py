@@ -113,7 +113,7 @@ def _discarded(channel: Channel, selected: list[Delivery]) -> None:
 
 
 def _windows_moved(channel: Channel) -> None:
-    """A window has room again: where it is one of the whole connection, other channels may have waited for it."""
+    """A window has room again: if it is one of the whole connection, other channels may have waited for it."""
     if channel.faulty("shared-window-opens-for-one-channel"):
         channel.later(channel.pump)
         return
@@ -151,7 +151,7 @@ def _recovered(channel: Channel, call: Call) -> None:
 
 
 def _recover(channel: Channel, requeue: bool) -> None:
-    """Send again what is outstanding: to the same consumer where that is still there, or by way of its queue."""
+    """Send again what is outstanding: to the same consumer if it still exists, otherwise through its queue."""
     if channel.faulty("recover-does-nothing"):
         return
     outstanding = list(channel.deliveries.outstanding.values())
