@@ -2,8 +2,8 @@
 
 Knows: which rule each breach is, and where the text leaves no doubt. Must not know: families, targets.
 
-Careful by intent, for a wrong claim is worse than none: only the first frame is judged, only where it breaks one rule,
-and only where that does not hang on the target's entities.
+Careful by intent, for a wrong claim is worse than none: only the first frame is judged, only if it breaks one rule,
+and only if that does not depend on the target's entities.
 """
 
 from __future__ import annotations

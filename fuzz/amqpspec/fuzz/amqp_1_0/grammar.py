@@ -69,7 +69,7 @@ class Maker:
         return group(name, constructor, size, count, element, group("items", *rest), kind=kind)
 
     def value(self, name: str, kind: str, value: Any, role: Role | None = None) -> Node:
-        """A plain value as a primitive type, in its general encoding; texts in the short one where they fit."""
+        """A plain value as a primitive type, in its general encoding; texts in the short one if they fit."""
         row = self.dialect.primitives_by_name[kind]
         if kind in ("list", "map", "array"):
             return self.encoded(name, row.encodings[-1], self._parts(kind, value))

@@ -2,8 +2,8 @@
 
 Knows: which rule each breach is, and where the text leaves no doubt. Must not know: families, targets.
 
-Careful by intent, for a wrong claim is worse than none: only the first frame is judged, only where it breaks one rule,
-and only where the row lays a reaction down. What a message holds is a matter of its receiver.
+Careful by intent, for a wrong claim is worse than none: only the first frame is judged, only if it breaks one rule,
+and only if the row defines a reaction. What a message holds is a matter of its receiver.
 """
 
 from __future__ import annotations

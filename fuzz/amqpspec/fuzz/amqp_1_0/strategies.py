@@ -109,7 +109,7 @@ def typed_fields(
 
 
 def _choice(value: Any, encoding: Encoding) -> bytes:
-    """The value that a choice stands for."""
+    """The value of a choice."""
     if encoding.category is Category.FIXED:
         return int(value).to_bytes(encoding.width_octets, "big")
     return value if isinstance(value, bytes) else str(value).encode()

@@ -44,7 +44,7 @@ def _command(frame: CommandFrame) -> Heard:
 
 
 def _payload(frame: CommandFrame) -> bytes:
-    """The body of a message of one fragment, the fragment where it has no head; the name of a queue that was made."""
+    """The body of a message of one fragment, the fragment if it has no head; the name of a queue that was made."""
     if frame.name == "handle.created":
         return to_octets(frame.args.get("dest_name", ""), "dest-name")
     try:

@@ -2,8 +2,8 @@
 
 Knows: which rule each breach is, and where the text leaves no doubt. Must not know: families, targets.
 
-Careful by intent, for a wrong claim is worse than none: only the first command is judged, only where it breaks one
-rule, and only where that does not hang on the target's destinations.
+Careful by intent, for a wrong claim is worse than none: only the first command is judged, only if it breaks one
+rule, and only if that does not depend on the target's destinations.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _of_frame(state: State, octets: bytes) -> str:
         item = reader.next()
     except WireError:
         return _of_lost(octets, size)
-    # What carries a fragment is judged by what is in it, and by where it goes.
+    # What carries a fragment is judged by its contents and its destination.
     return next(_breaches(state, item), "") if isinstance(item, CommandFrame) else ""
 
 

@@ -2,7 +2,7 @@
 
 Knows: its handshake, and what opens, consumes and sends. Must not know: what is bent in a state.
 
-The handle of a state has the number of its channel, and topics stand for destinations: those of a connection's own are
+The handle of a state has the number of its channel, and topics are the destinations: those of a connection's own are
 forgotten with it.
 """
 

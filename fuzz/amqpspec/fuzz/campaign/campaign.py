@@ -1,7 +1,7 @@
 """A campaign: a few inputs of every cell, then the rest, random ones between; every batch watched and judged.
 
-Knows: in which order its parts are asked, and what is written down when. Must not know: sockets, how a batch is run,
-how a finding is shown.
+Knows: the order in which its parts are called, and what is recorded when. Must not know: sockets, how a batch is
+run, how a finding is shown.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from amqpspec.net.clock import utc_now
 from amqpspec.record.arrow_journal import ArrowJournal
 
 INTERRUPTED, SPENT = "stopped", "budget spent"
-"""The reason for the end of a campaign that was stopped or had no more time."""
+"""Why a campaign ended: it was stopped, or its time was up."""
 RANDOM_SHARE = 0.2
 """How much of the time random mutation has as long as there are cells left."""
 _GLANCE_S = 3.0

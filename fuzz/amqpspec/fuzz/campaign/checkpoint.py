@@ -31,7 +31,7 @@ def _saved(folder: Path) -> dict[str, Any] | None:
 
 
 _FIRST = frozenset({"journal.jsonl", "corpus", f".{PROGRESS}", "observations"})
-"""What a campaign leaves behind before it first says where it stands."""
+"""The files of a campaign before its first checkpoint."""
 
 
 @dataclass(slots=True)

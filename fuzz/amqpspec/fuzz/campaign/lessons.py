@@ -1,8 +1,8 @@
 """What a campaign learns from what it sent: which cells and origins are worth more, which inputs are kept.
 
-New is a response state (reaction with its reply code, and how long it took) that was not seen before, a line of the log
-of a new kind, covered code, and memory beyond the most that the target ever held. What is seen of a whole batch counts
-in equal parts for its cells, and a few of its inputs stand for it.
+New is a response state (reaction with its reply code, and how long it took) that was not seen before, a line of the
+log of a new kind, covered code, and memory beyond the most that the target ever held. What is seen of a whole batch
+counts in equal parts for its cells, and a few of its inputs represent it.
 
 Knows: results, checks. Must not know: which inputs come next, who is to blame, files.
 """
@@ -29,7 +29,7 @@ _GROWTH_OCTETS = 8 << 20
 
 @dataclass(slots=True)
 class Lessons:
-    """Where lessons go. ``news`` is asked once per batch: how much new code it covered.
+    """Where lessons go. ``news`` is called once per batch: how much new code it covered.
 
     ``is_cautious``: what kills the target is sought in its original order, so that cells get no weights.
     """

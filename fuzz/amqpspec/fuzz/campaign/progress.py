@@ -1,6 +1,6 @@
 """The progress of a campaign, for those that are notified after a batch.
 
-Knows: counts, findings, the last look at the target. Must not know: how batches are run.
+Knows: counts, findings, the last check of the target. Must not know: how batches are run.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _cell(text: str) -> str:
 
 
 def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What was blamed enough times before it occurred again, and where it did."""
+    """Causes that occurred again after they were blamed often enough, and where."""
     found = summary.get("unblamed", {})
     if found:
         yield from ("", "| cause, only counted | where |", "|---|---|")

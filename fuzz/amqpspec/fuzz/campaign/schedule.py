@@ -68,7 +68,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Inputs of one cell at equal distances; ``ends`` says that the cell has no more."""
+    """Inputs of one cell at equal distances; ``ends`` means that the cell has no more."""
 
     cell: Cell
     numbers: range

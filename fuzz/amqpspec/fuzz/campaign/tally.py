@@ -40,11 +40,11 @@ class Tally:
             self.reactions[reaction if known else "other reactions"] += 1
 
     def stop(self, cell: str, why: str) -> None:
-        """Send no more of a cell."""
+        """Stop sending inputs of a cell."""
         self.cells[cell] = (STOPPED, why)
 
     def is_stopped(self, cell: str) -> bool:
-        """Whether no more of a cell is sent."""
+        """Whether inputs of a cell are no longer sent."""
         return self.cells.get(cell, ("",))[0] == STOPPED
 
     def miss(self, cell: str, why: str) -> None:

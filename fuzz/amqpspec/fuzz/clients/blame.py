@@ -37,7 +37,7 @@ class Blamed:
 
 
 Sequel = Callable[[Sequence[FuzzInput]], Met | None]
-"""Lets one new process meet inputs in order: what shows the suspicion, if anything does."""
+"""Sends inputs in order to one new process: what shows the suspicion, if anything does."""
 
 
 def blame(ring: Ring, met: Met, history: Sequence[FuzzInput], name: str) -> Blamed:

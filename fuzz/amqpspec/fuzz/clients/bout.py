@@ -1,7 +1,7 @@
 """One input against one agent: the server's frames are bent at a place, then the server ends the connection.
 
-Knows: agents, places, what may be complained of. Must not know: which input comes next, whom to blame.
-After the input the server continues correctly for a moment, then it ends: no client has a reason to wait any longer.
+Knows: agents, places, what may be complained of. Must not know: which input comes next, which input to blame. After
+the input the server continues correctly for a moment, then it ends: no client has a reason to wait any longer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BY_APPLICATION = {
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The result of an input: a suspicion, if any; whether the client came to the place at all."""
+    """The result of an input: a suspicion, if any; whether the client reached the place at all."""
 
     item: FuzzInput
     encounter: Encounter

@@ -45,7 +45,7 @@ class ClientsPart(Part, Protocol):
         return ()
 
     def fitted(self, frame: bytes, step: bytes) -> bytes:
-        """A step as it is sent beside a frame of the server's, for example on its channel."""
+        """A step as it is sent with a frame of the server's, for example on its channel."""
         return step
 
 
@@ -55,7 +55,7 @@ def client_families(dialect_id: str) -> tuple[str, ...]:
 
 
 def fitted(dialect_id: str, frame: bytes, step: bytes) -> bytes:
-    """A step of an input, fitted to the frame beside which it is sent."""
+    """A step of an input, adapted to the frame with which it is sent."""
     return cast(ClientsPart, loaded_driver(dialect_id)).fitted(frame, step)
 
 

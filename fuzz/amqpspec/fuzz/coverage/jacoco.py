@@ -50,7 +50,7 @@ class JacocoServer:
 
 
 class _Arrived:
-    """Octets of an answer, as many as are asked for; bounded in size and time. Each reading raises CoverageError."""
+    """Octets of an answer, as many as requested; bounded in size and time. Each reading raises CoverageError."""
 
     def __init__(self, stream: Stream, until_s: float, where: str) -> None:
         self._stream, self._until_s, self.where = stream, until_s, where

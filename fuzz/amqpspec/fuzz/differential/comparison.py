@@ -1,6 +1,6 @@
 """A comparison: inputs breadth first, at every target at once; what differs is repeated before it counts.
 
-Knows: in which order what is asked. Must not know: sockets, files, how a target is found.
+Knows: the order of the requests. Must not know: sockets, files, how a target is found.
 """
 
 from __future__ import annotations

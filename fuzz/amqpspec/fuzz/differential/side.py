@@ -69,7 +69,7 @@ class Side:
         if self.over.is_set():
             return found
         executor = self.subject.executor(tempo)
-        # A state that the target never lets an input reach is skipped; other states do not wait for it.
+        # A state that no input reaches on the target is skipped; other states do not wait for it.
         executor.carrying = True
         try:
             for results in (executor.run(items), executor.finish()):

@@ -26,7 +26,7 @@ from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 _MOST_OCTETS, _MOST_PASSED = 4 << 20, 20_000
-"""What a target may say at most before it is asked again, and what of it is kept: a hostile one never ends."""
+"""The most that a target may send before the next question, and how much of it is kept: a hostile one never ends."""
 _GRACE_S = 2.0
 """What arrived by the end of a wait is read for so long: on a busy machine it may be looked at late."""
 
@@ -158,7 +158,7 @@ class _Messages:
         self._timeout_s = seconds_s
 
     def sendall(self, octets: bytes) -> None:
-        """Send octets; raises OSError where they are not taken."""
+        """Send octets; raises OSError if they are not accepted."""
         if not self._stream.send(octets):
             raise OSError("the stream does not accept them")
 
@@ -184,7 +184,7 @@ class _Messages:
 
 
 def _connected(address: Address, timeout_s: float) -> socket.socket | _Messages:
-    """Open a stream to the target, over TLS or WebSocket if the address says so. Raises Unanswered."""
+    """Open a stream to the target, over TLS or WebSocket according to the address. Raises Unanswered."""
     if address.path:
         try:
             return _Messages(dial(address.endpoint, timeout_s))

@@ -26,7 +26,7 @@ from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8
-"""Of inputs that were answered, or end inside a frame, one in this many is followed up where nothing is claimed."""
+"""Of inputs that were answered, or end inside a frame, one in this many is followed up if no claim applies."""
 
 _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Scope.DELIVERY})
 """Refusals after which a connection has to continue."""

@@ -17,9 +17,9 @@ UNREADABLE = "unreadable octets"
 class Heard:
     """One thing that the target said.
 
-    ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
-    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how long
-    it tolerates silence, 0 if it does not say; ``blames_silence`` is a close that gives silence as its reason.
+    ``limits`` are channel-max and frame-max if it offers them; ``remote`` is the channel that a session of AMQP 1.0
+    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how
+    long it tolerates silence, 0 if it does not say; ``blames_silence`` is a close that gives silence as its reason.
     ``product`` and ``version`` are those that an open of AMQP 1.0 names. ``next_outgoing`` is the number that its
     begin gives to the first transfer of the target.
     """

@@ -27,7 +27,7 @@ READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
-"""After this many outstanding answers, no more inputs are started."""
+"""With this many outstanding answers, no new inputs are started."""
 BEGINNING = 64
 """The maximum number of connections that are on the way to their state at once: a target's backlog is not much
 longer.

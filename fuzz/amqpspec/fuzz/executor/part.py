@@ -15,10 +15,10 @@ from amqpspec.fuzz.states.model import Values
 class ExecutorPart(Part, Protocol):
     """What a dialect's target says.
 
-    ``sentinel_state`` is how far a sentinel goes. ``announced_in`` is the state whose way ends with what tells product
-    and version; ``attached_by``, the answer by which a target takes the address of a way (empty where no address has to
-    exist). Where ``answers_where_asked``, an answer comes on the channel on which was asked; else a target chooses its
-    own channels. ``sign_of_life`` is said where a target announces how long it tolerates silence.
+    ``sentinel_state`` is how far a sentinel goes. ``announced_in`` is the state whose way ends with what tells
+    product and version; ``attached_by``, the answer by which a target takes the address of a way (empty where no
+    address has to exist). Where ``answers_where_asked``, an answer comes on the channel on which was asked; else a
+    target chooses its own channels. ``sign_of_life`` is sent if a target announces how long it tolerates silence.
     """
 
     sentinel_state: str

@@ -36,7 +36,7 @@ class OutOfScope(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A target as the fuzzer needs it. ``pid`` is asked each time: a restart may change it.
+    """A target as the fuzzer needs it. ``pid`` is called each time: a restart may change it.
 
     ``others`` are logins whose queues must not receive anything from us; ``known`` are requirements that the target is
     known to violate; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.

@@ -117,7 +117,7 @@ def _start(root: Node, way: Way) -> int:
 
 
 def many(words: str, counts: Iterable[int], make: Callable[[int], bytes]) -> Bends:
-    """Things in growing numbers: what so many of them are on the wire."""
+    """Things in growing numbers: the octets of this many of them."""
     return lambda: (Bend(f"{words}: {count}", (make(count),)) for count in counts)
 
 

@@ -67,7 +67,8 @@ def _permuted(dialect_id: str, state: State) -> Iterator[Bend]:
         orders += [frames[: at + 1] + frames[at:] for at in range(len(frames))]
         for order in orders:
             names = ", ".join(node.name for node in order)
-            # Frames are rendered where they stood, so that what measures another frame still knows it.
+            # Frames are rendered at their original places, so that a part that measures another frame still finds
+            # it.
             octets = b"".join(_alone(production.tree, node) for node in order)
             yield bend(f"{production.name} as {names}", octets)
 

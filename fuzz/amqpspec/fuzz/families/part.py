@@ -20,7 +20,7 @@ class FamiliesPart(Part, Protocol):
     absent: Mapping[str, str] = MappingProxyType({})
 
     def locations(self, family: str, state: State) -> Iterable[Location]:
-        """The additional places of a family in a state, besides those of every dialect."""
+        """The additional places of a family in a state, in addition to those of every dialect."""
         return ()
 
 

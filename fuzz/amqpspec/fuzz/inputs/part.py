@@ -14,7 +14,10 @@ from amqpspec.fuzz.trees.tree import Node, Role, leaf
 
 
 class InputsPart(Part, Protocol):
-    """How octets of a dialect are read. ``null`` is what stands in a list for a value that is left out, if anything."""
+    """How octets of a dialect are read.
+
+    ``null`` is the placeholder for an omitted value in a list, if there is one.
+    """
 
     null: bytes = b""
 

@@ -2,7 +2,7 @@
 
 Knows: trees, the session graph, boofuzz' words for them. Must not know: targets; boofuzz itself is not needed here.
 
-Sizes become Size over what they span, wrapped in a block where that is more than one part; counts become Count.
+Sizes become Size over what they span, wrapped in a block if that is more than one part; counts become Count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEXTS = (Role.TEXT, Role.SYMBOL, Role.OPAQUE)
 _MAX_TEXT_OCTETS = 70_000
 _MAGIC = "magic"
 _NOT_BENT = frozenset({_MAGIC})
-"""Roles that a script bends only when its reader says so: the four letters of the protocol header."""
+"""Roles that a script mutates only on request: the four letters of the protocol header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Writer:
         self._slots: Mapping[Way, Slot] = request.slots
 
     def children(self, nodes: Sequence[Node], way: Way, depth: int) -> str:
-        """Parts one after the other; what a size spans as a block of its own, where that is more than one part."""
+        """Parts one after the other; what a size spans as a separate block, if that is more than one part."""
         placed = [(node, (*way, at)) for at, node in enumerate(nodes)]
         return "".join(self._run(placed, _unique([node.name for node in nodes]), depth))
 

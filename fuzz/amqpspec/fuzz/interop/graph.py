@@ -98,7 +98,7 @@ class _Graph:
     # --- ways
 
     def _way(self, state: State) -> tuple[_Point, tuple[str, ...]]:
-        """The end of a state's way, and what is waited for there; requests are made if there are none yet."""
+        """The end of a state's way, and what is waited for there; requests are created if they do not exist yet."""
         point, waits = self.root, tuple[str, ...]()
         for step in state.steps:
             for say in step.says:

@@ -29,7 +29,7 @@ _ENTER: Mapping[str, str] = {
 
 
 def case_words(row: str) -> CaseWords:
-    """The lines of which a case is made; ``row`` stands for "survives"."""
+    """The lines of which a case is made; ``row`` is the requirement "survives"."""
     return CaseWords(
         peer="amqpspec.peer.methods.peer",
         oracles="amqpspec.run.methods.oracles",

@@ -1,7 +1,7 @@
 """The 0-9 family as the fuzzer knows it.
 
-Knows: which module of this package answers which question. Must not know: single dialects; those say what is their own
-in modules beside this one.
+Knows: which module of this package answers which question. Must not know: single dialects; those define what is
+specific to them in other modules.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _COMMON = ("exchange.declare", "exchange.delete", "queue.bind", "queue.unbind")
 class MethodsDriver(FuzzDriver):
     """A dialect of classes and methods.
 
-    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row that stands for "survives";
-    ``rare_method`` is one that no broker refuses where a planted defect strikes.
+    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row for "survives"; ``rare_method``
+    is one that no broker refuses where a planted defect strikes.
     """
 
     rules: Mapping[str, str] = MappingProxyType({})
@@ -186,7 +186,7 @@ class MethodsDriver(FuzzDriver):
 
     @property
     def programs(self) -> Programs:
-        """Where there is a fetch and a rejection of several messages, as programs need them."""
+        """If there is a fetch and a rejection of several messages, as programs need them."""
         from amqpspec.fuzz.methods.sequences.programs import PROGRAMS
 
         has_both = {"basic.nack", "confirm.select"} <= set(self.tables.methods)

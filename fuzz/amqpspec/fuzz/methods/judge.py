@@ -187,7 +187,7 @@ def _of_method(
         error for codec in _codecs(dialect_id) if (error := _error_of(codec, frame.payload)) is not None
     ]
     if not errors:
-        # Rules on values that can be read: a target may speak of them before it speaks of the frame's place.
+        # Rules on values that can be read: a target may report them before it reports the frame's place.
         if _has_odd_text(list(_codecs(dialect_id)[-1].decode_method(frame.payload).args.values())):
             yield "doubt"
         return

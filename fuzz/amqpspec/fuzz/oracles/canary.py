@@ -26,8 +26,8 @@ from amqpspec.fuzz.states.model import Values
 class Canaries:
     """The canaries of all logins of a target; opened when first needed, and again after a restart.
 
-    ``off`` says why there are none; ``note`` says what the oracles do without because the target did not support it at
-    first.
+    ``off`` says why canaries are not used; ``note`` says what the oracles do without because the target did not
+    support it at first.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -56,7 +56,7 @@ class Canaries:
             raise
 
     def check(self) -> list[Suspicion]:
-        """Look at the messages after a batch. Raises Unanswered."""
+        """Check the messages after a batch. Raises Unanswered."""
         if self.off:
             return []
         try:

@@ -1,6 +1,6 @@
 """The oracle for endless loops: a thread works on long after the last answer, even if others still serve.
 
-Knows: processor states, how long a hang is waited for. Must not know: inputs, what else is asked.
+Knows: processor states, how long a hang is waited for. Must not know: inputs, the other oracles.
 
 A target with several threads continues to answer most connections while one thread is caught: a sentinel meets it by
 chance only.
@@ -21,11 +21,11 @@ from amqpspec.fuzz.oracles.threads import Stack, endless_stack
 TOP = "a thread never comes to rest"
 _SOON_S, _LOOK_S = 1.0, 0.02
 _AT_REST_LOOKS, _PATIENCE = 5, 8
-"""A collection of garbage stops all threads for a moment: so many looks in a row have to see them at rest."""
+"""A collection of garbage stops all threads for a moment: this many consecutive checks must see them idle."""
 
 
 class EndlessWatch:
-    """Looks at one target; ``wait`` lets time pass.
+    """Checks one target; ``wait`` waits.
 
     A loop that the target itself has named before need not be waited for again.
     """
@@ -62,7 +62,7 @@ class EndlessWatch:
         return True
 
     def _stack(self) -> Stack:
-        """The functions that the thread does not leave. Only a target that can be restarted is asked."""
+        """The functions that the thread does not leave. Only a target that can be restarted is checked."""
         if self._subject.restart is None:
             return ()
         log = LogWatch(self._subject.log)

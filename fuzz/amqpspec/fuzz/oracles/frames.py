@@ -84,7 +84,9 @@ def _go_frames(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _place(kind: str, own: Sequence[str]) -> str:
-    """The first of the functions; for a stack overflow, those that call each other: where it ended is chance."""
+    """The first of the functions; for a stack overflow, those that call each other: the place where it ended is
+    random.
+    """
     if "StackOverflow" not in kind and "stack overflow" not in kind:
         return "" if "OutOfMemory" in kind else next(iter(own), "")
     counted = Counter(own)

@@ -63,7 +63,7 @@ _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 @dataclass(slots=True)
 class LogWatch:
-    """Reads on from where it stopped; a log that was truncated or replaced is read from its beginning."""
+    """Continues where it stopped reading; a log that was truncated or replaced is read from its beginning."""
 
     path: Path | None
     _at: int = 0

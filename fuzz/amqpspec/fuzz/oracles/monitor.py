@@ -36,9 +36,9 @@ _LATE_S, _LATE_FACTOR = 0.5, 12
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
 """Of one input as long as no batch was clean: the most and the least that is granted, whatever a greeting costs."""
 _MEMORY_OCTETS = 256 << 20
-"""The most that a batch may come to be allowed, however much others held for no reason that was found."""
+"""The most that a batch is ever allowed, however much others held for unknown reasons."""
 _GREETINGS, _FOR_AN_INPUT = 24, 2
-"""How many greetings are weighed at first; an input may take as much as so many of them."""
+"""How many greetings are measured at first; an input may take as much as this many of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class Usual:
 
 
 class Monitor:
-    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles in ``without`` are not asked and cost
-    nothing.
+    """Looks at one target.
 
-    ``wait`` lets time pass until the target is idle; a campaign continues to listen meanwhile.
+    ``before`` and ``after`` come in pairs. Oracles in ``without`` do not run and cost nothing. ``wait`` waits until
+    the target is idle; a campaign continues to listen meanwhile.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Monitor:
         fatal = self._works_on(after, sent, inputs)
         if fatal is None and self._asks(Oracle.CRASH, Oracle.HANG):
             fatal = self._dies(results) if dying else self._fatal(results)
-        # While canaries are looked at, the log has time to catch up.
+        # While canaries are checked, the log has time to catch up.
         found = [] if fatal else self._canary()
         if any(s.oracle is Oracle.CANARY and s.top == _LOST for s in found):
             fatal = self._fatal(results)
@@ -226,7 +226,7 @@ class Monitor:
         return self._endless.works_on(burnt, self.hang_s) if burnt else None
 
     def _asks(self, *oracles: Oracle) -> bool:
-        """Whether any of these oracles is asked."""
+        """Whether any of these oracles runs."""
         return not self.without.issuperset(oracles)
 
     @property
@@ -333,7 +333,7 @@ class Monitor:
         return [*astray(results), *obedience(results), *late(results, self.usual.late_s, self.moments), *said]
 
     def _sorted(self, found: Sequence[Suspicion]) -> tuple[Suspicion, ...]:
-        """The suspicions of the oracles that are asked, the worst first."""
+        """The suspicions of the oracles that run, the worst first."""
         order = list(Oracle)
         asked = (s for s in found if s.oracle not in self.without)
         return tuple(sorted(asked, key=lambda s: order.index(s.oracle)))

@@ -45,7 +45,7 @@ class Canary(Protocol):
 
 
 class OraclesPart(Part, Protocol):
-    """How the oracles look at a target of a dialect.
+    """How the oracles observe a target of a dialect.
 
     ``echo`` is for a target on which no login can open a canary: the state into which a message returns, and the
     octets that it holds.

@@ -22,7 +22,7 @@ class Gauge:
 
 
 def gauge(pid: int | None) -> Gauge:
-    """Look at a process. A zombie is gone, although it can still be signalled. Without a pid, nothing is known."""
+    """Inspect a process. A zombie is gone, although it can still be signalled. Without a pid, nothing is known."""
     if pid is None:
         return Gauge(None)
     try:

@@ -31,7 +31,8 @@ SPOILS = frozenset({Oracle.CRASH, Oracle.HANG})
 """After these, a target has to be started again before anything else can be said of it."""
 
 ENDLESS = "endless in "
-"""How the cause of a hang begins that is known by where a thread is; any other is what a log says beside it."""
+"""How the cause of a hang begins that is known by where a thread is; any other is what a log says at the same time.
+"""
 
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|<[0-9.]+>|#Ref<[^>]*>|[0-9]+")
 

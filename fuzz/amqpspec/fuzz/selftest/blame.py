@@ -3,8 +3,9 @@
 Knows: how spots are drawn, what the right answer is. Must not know: how blame is found.
 
 Each draw takes a batch as a campaign would send it, a frame of one of its inputs, and a condition on that frame (its
-name, a field's value, octets in it) that holds for few inputs of the batch and for nothing that is said on the way. A
-batch of which the oracle does not complain (no answer was due that could be late) is drawn again, and counted.
+name, a field's value, octets in it) that holds for few inputs of the batch and for nothing that is sent on the way
+into the state. A batch of which the oracle does not complain (no answer was due that could be late) is drawn again,
+and counted.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Draw:
 
     @property
     def words(self) -> str:
-        """Where it strikes."""
+        """Where it takes effect."""
         return self.defect.condition.words if self.defect is not None else self.fault
 
     @property
@@ -163,9 +164,9 @@ def blame_many(
     seed: int = 1,
     notify: Notify = lambda line: None,
 ) -> BlameResult:
-    """Plant defects, kind by kind and dialect by dialect, until so many are blamed.
+    """Plant defects, kind by kind and dialect by dialect, until this many are blamed.
 
-    One that no oracle sees wherever it is planted is left out; of so many places at most that others make up for it.
+    One that no oracle sees wherever it is planted is left out; at most as many as other places can replace.
     """
     result, dialects = BlameResult(), dialects or fuzzed_dialects()
     for number in range(_AT_MOST * count):
@@ -296,7 +297,7 @@ def _cut(cell: Cell, random: Random) -> tuple[FuzzInput, ...]:
 
 @cache
 def _usual(dialect: str) -> tuple[ClientFrame, ...]:
-    """What is said on the ways into states, as any connection says it."""
+    """What is sent on the ways into states, as any connection sends it."""
     frames: list[ClientFrame] = []
     for state in states(dialect).values():
         for step in state.steps:

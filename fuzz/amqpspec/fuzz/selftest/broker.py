@@ -28,7 +28,7 @@ _ANSWER_OCTETS = 64
 
 
 def plant(defect: Defect) -> None:
-    """Let a defect strike in this process from now on: wherever a frame that it is meant for comes in."""
+    """Activate a defect in this process from now on: wherever a frame that it is meant for comes in."""
     effect, condition = EFFECTS[defect.kind], defect.condition
     seams = selftest_part(defect.dialect).seams()
     go_on = seams.inbox.on_frame

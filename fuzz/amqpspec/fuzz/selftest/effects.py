@@ -143,4 +143,4 @@ EFFECTS: dict[str, Effect] = {
     "wrong-user": _to_wrong_user, "throw": _throw,
     "mute": _mute, "mixed-up": _mixed_up,
 }  # fmt: skip
-"""What each kind of defect does where it strikes; ``go_on`` is what a sound broker does with the frame."""
+"""What each kind of defect does when it takes effect; ``go_on`` is what a sound broker does with the frame."""

@@ -26,7 +26,7 @@ class ClientFrame:
 
     @cached_property
     def fields(self) -> Mapping[str, str]:
-        """What stands in its fields; nothing if they cannot be read."""
+        """The values of its fields; nothing if they cannot be read."""
         try:
             return {name: repr(value)[:_SHOWN_CHARS] for name, value in self._read().items()}
         except WireError:

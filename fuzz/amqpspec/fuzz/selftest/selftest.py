@@ -1,4 +1,4 @@
-"""How well planted defects are found: each by a short campaign, and none where there is nothing to find.
+"""How well planted defects are found: each by a short campaign, and none on a broker without defects.
 
 Knows: defects, campaigns. Must not know: how either is done.
 """

@@ -32,9 +32,9 @@ SPENT, STOPPED, DONE = "budget spent", "stopped", "all done"
 
 @dataclass(frozen=True, slots=True)
 class SequenceOrder:
-    """What is asked. ``programs`` ends a campaign after so many as well; 0 does not.
+    """The options. ``programs`` also ends a campaign after that many programs; 0 does not.
 
-    ``nodes`` says how queues are made, where the configuration of the target says so.
+    ``nodes`` says how queues are made, if the configuration of the target defines it.
     """
 
     subject: Subject

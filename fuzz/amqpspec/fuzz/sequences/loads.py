@@ -49,7 +49,7 @@ def _once(name: str, run: Callable[[Hold], None]) -> None:
 def judge(name: str, seen: Sequence[Gauge]) -> None:
     """Compare the halves of what was seen after each repetition; raises Violation."""
     if len({one.pid for one in seen}) != 1 or not all(one.alive and one.pid for one in seen):
-        return  # a restart, or no process to look at: nothing can be compared
+        return  # a restart, or no process to inspect: nothing can be compared
     middle = len(seen) // 2
     first, second = (part[-1].rss_octets - part[0].rss_octets for part in (seen[: middle + 1], seen[middle:]))
     steps = [after.rss_octets - before.rss_octets for before, after in pairwise(seen)]

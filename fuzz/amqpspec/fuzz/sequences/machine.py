@@ -2,9 +2,9 @@
 
 Knows: hypothesis, worlds. Must not know: any dialect, targets, files.
 
-The seed decides what is tried, with the release of hypothesis and the modules that are loaded: it prefers numbers that
-stand in them. A rule is given two numbers, and what they mean depends on the model: shrinking
-them leads to the simplest verb and its simplest arguments, whatever outcome a race had.
+The seed decides what is tried, with the release of hypothesis and the modules that are loaded: it prefers numbers
+that occur in them. A rule is given two numbers, and what they mean depends on the model: shrinking them leads to the
+simplest verb and its simplest arguments, whatever outcome a race had.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Search:
             if halt.__cause__ is not None:
                 raise halt.__cause__ from None
         except Flaky:
-            pass  # a race: what was found did not come again in the same way; the caller tries it again
+            pass  # a race: the violation did not occur again in the same way; the caller tries it again
         except Violation:
             assert self.smallest is not None
         return self.smallest

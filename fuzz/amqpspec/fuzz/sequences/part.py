@@ -78,7 +78,7 @@ class SequencesPart(Part, Protocol):
         return self.programs.verbs
 
     def world(self, context: Context) -> World:
-        """A world on a target; only asked where there are verbs."""
+        """A world on a target; only called if there are verbs."""
         if self.programs.world is None:
             raise NotImplementedError
         return self.programs.world(context)

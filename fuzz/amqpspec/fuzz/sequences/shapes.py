@@ -91,7 +91,10 @@ def in_groups(
 
 @dataclass(frozen=True, slots=True)
 class Sending(Generic[P, T]):
-    """How messages are sent to a place; ``clean`` removes it with so many messages, if it outlives its connection."""
+    """How messages are sent to a place;
+
+    ``clean`` removes it with that many messages, if it outlives its connection.
+    """
 
     prepare: Callable[[P], T]
     send: Callable[[P, T, bytes], object]

@@ -1,4 +1,4 @@
-"""Where programs run: a target that is reached over sockets, with a transcript where one is wanted.
+"""Where programs run: a target that is reached over sockets, with a transcript if one is needed.
 
 Knows: subjects, recorded streams. Must not know: hypothesis, models, what a violation leads to.
 """
@@ -116,7 +116,7 @@ class Stage:
 
     @property
     def loads(self) -> list[Step]:
-        """The loads that can be judged: none without a process to look at."""
+        """The loads that can be judged: none without a process to inspect."""
         return steps_of(sequences_part(self.subject.dialect).loads) if self.subject.pid() is not None else []
 
     def transcript(self, path: Path) -> Transcript:
@@ -142,7 +142,7 @@ class Stage:
         )  # fmt: skip
 
     def _make(self, context: Context, vhost: str, address: str) -> None:
-        """Make a node where it does not come with a link; raises Unmet where that fails."""
+        """Create a node if it is not created with a link; raises Unmet if that fails."""
         if context.nodes.are_made:
             with self._aside(context) as own:
                 maker_of(context.dialect).make(own, [address])

@@ -45,7 +45,7 @@ Hold = Callable[[int], None]
 """Is called while a load holds what it has taken, with the octets of the messages among it."""
 
 Load = Callable[[Context, int, Hold], None]
-"""Takes so many things and gives all of them back, on connections of its own. Raises Unmet, StreamEnded."""
+"""Takes this many things and returns all of them, on separate connections. Raises Unmet, StreamEnded."""
 
 
 class Violation(Exception):

@@ -63,7 +63,7 @@ def handshake(dialect_id: str, reached: int) -> tuple[Step, ...]:
 
 
 def opening_only(dialect_id: str) -> Step:
-    """The last step of the handshake where what goes before in the same step has been said already."""
+    """The last step of the handshake if the earlier part of the same step has been sent already."""
     step = _ladder(dialect_id)[-1][1]
     return Step(step.says[-1:], step.wait_for)
 

@@ -143,7 +143,7 @@ class State:
     """A point of a conversation: how to get there, and which productions may legally come next.
 
     ``channels`` are open, and ``handles`` attached, on what the client sends. The limits are those that the way has
-    settled, where it settles them by itself. Where ``judged``, the ledger may say something of what is sent next.
+    negotiated, if it negotiates them itself. Where ``judged``, the ledger may say something of what is sent next.
     """
 
     name: str
@@ -235,13 +235,12 @@ class Exchange:
 class HandshakeRules:
     """What the follow-up of an input has to know of a handshake and of single states.
 
-    ``opened_by`` is the answer after which a connection is open; without one, nothing is asked behind inputs.
-    ``ends``: what ends a connection; ``life``: signs of life, which ask for nothing. Of states: in those of ``mute``
-    nothing more may be said, in ``filled`` ones a broker may stop reading, in ``half_said`` ones no way leads back,
-    ``answered`` ones have asked for the first answer without waiting for it, and in ``all_but_last`` ones only the last
-    thing of the handshake is left to say.
-    ``said_by`` are inputs, by state and name, that leave only the last thing to say, each with the answer that has to
-    have arrived before (or none).
+    ``opened_by`` is the answer after which a connection is open; without one, no question follows inputs. ``ends``:
+    what ends a connection; ``life``: signs of life, which ask for nothing. Of states: in those of ``mute`` nothing
+    more may be said, in ``filled`` ones a broker may stop reading, in ``half_said`` ones no way leads back,
+    ``answered`` ones have asked for the first answer without waiting for it, and in ``all_but_last`` ones only the
+    last thing of the handshake is left to say. ``said_by`` are inputs, by state and name, that leave only the last
+    thing to say, each with the answer that has to have arrived before (or none).
     """
 
     opened_by: str = ""

@@ -28,7 +28,7 @@ def can_go_back(dialect: str, state: str, found: Traces) -> bool:
 
 @cache
 def way_back(dialect: str, state: str, closed: int | None, fresh: int | None) -> tuple[Step, ...]:
-    """Steps into the state again: ``closed`` is the channel that the target has closed, ``fresh`` one besides."""
+    """Steps into the state again: ``closed`` is the channel that the target has closed, ``fresh`` another one."""
     open_ones = _own(dialect, state) - {closed}
     if fresh is not None:
         open_ones |= {fresh}

@@ -16,7 +16,7 @@ from amqpspec.spec.model import Side
 
 _KEPT_STEPS = 4096
 _rendered: dict[tuple[object, ...], tuple[Step, bytes]] = {}
-"""By the step's identity, which is its own as long as the step is kept beside the octets: hashing it takes longer."""
+"""By the step's identity, which is its own as long as the step is kept with the octets: hashing it takes longer."""
 
 
 def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...]:

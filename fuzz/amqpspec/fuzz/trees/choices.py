@@ -87,7 +87,7 @@ class Choices:
 def shrunk(recorded: Sequence[int], keeps: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
     """A record that is shorter or smaller and still keeps what was found; the record itself if none does.
 
-    ``keeps`` is asked about each candidate, and has to answer the same each time.
+    ``keeps`` is called for each candidate, and must return the same each time.
     """
     best = tuple(recorded)
     while True:

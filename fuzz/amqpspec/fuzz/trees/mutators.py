@@ -2,7 +2,7 @@
 
 Knows: parts and roles. Must not know: dialects' tables, states, how often a mutator is worth trying.
 
-A mutator gives back the very tree that it was given where it finds nothing to change.
+A mutator returns the same tree if it finds nothing to change.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Knows: how parts become octets, and how one part is edited. Must not know: any dialect.
 
 A measure is computed from its siblings, or from parts named by their path from the root, whenever the tree is
-rendered. Editing the measure itself puts octets in its place, so that it alone lies and all around it stays valid.
-A measure too large for its width is cut to it.
+rendered. Editing the measure itself puts octets in its place, so that only it is false and everything around it
+stays valid. A measure too large for its width is cut to it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ Way = tuple[int, ...]
 
 
 class Place(NamedTuple):
-    """A part in its tree: its path in words, and the way to it by positions."""
+    """A part in its tree: its path by names, and its path by positions."""
 
     path: str
     way: Way
@@ -222,7 +222,7 @@ def at(root: Node, way: Way) -> Node:
 
 
 def octets_at(root: Node, way: Way) -> bytes:
-    """The octets of one part where it stands, measures as they are computed there."""
+    """The octets of one part at its place, with measures as they are computed there."""
     node = at(root, way)
     if node.measure is None:
         return _render(node, root)

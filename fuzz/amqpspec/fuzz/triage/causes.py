@@ -3,8 +3,8 @@
 Knows: traces in logs, the parts that a smallest input needs. Must not know: files, how an input was blamed.
 
 A line of a log, or a crash by what the log says last, has what broke and where. A deviation has its requirement. Of
-anything else, the parts matter that could not be made simpler: their frames and fields. Where an input was not made
-smaller, its family and role stand for them; if none is to blame, the finding is alone.
+anything else, the parts matter that could not be made simpler: their frames and fields. If an input was not
+minimized, its family and role are used instead; if none is to blame, the finding is alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def cause_of(blame: Blame, family: str, state: str) -> str:
         return f"{seen.oracle}: {seen.top.partition(':')[0]}"
     if seen.oracle is Oracle.LOG:
         return f"{seen.oracle}: {seen.top}"
-    # What a log says beside a hang need not have to do with it.
+    # What a log says during a hang may be unrelated to it.
     what = f"{seen.oracle}: {seen.top.partition('; ')[0]}"
     if item is None or blame.status in (Status.LOST, Status.UNBLAMED):
         return f"{what}; {family}, {state}"
@@ -55,7 +55,7 @@ def _edited(item: FuzzInput) -> str:
 
 
 def what_matters(item: FuzzInput) -> str:
-    """The frames of an input, each with the parts that are not as simple as can be; "" where they cannot be read."""
+    """The frames of an input, each with the parts that are not as simple as can be; "" if they cannot be read."""
     if len(item.octets) > _MOST_OCTETS:
         return ""
     found = [_frames(item.dialect, step) for step in item.steps]

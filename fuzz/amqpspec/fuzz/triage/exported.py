@@ -3,7 +3,7 @@
 Knows: what a case can see of each oracle. Must not know: any dialect's peer, files.
 
 What only the target's process or its log shows (memory, processor time, log, lateness) no case can see: its case
-demands that the target survives, and says so.
+requires that the target survives, and says that.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class FindingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found in one family and state; ``batch`` are the ids of a batch where no single input is to blame.
+    """What was found in one family and state; ``batch`` are the ids of a batch if no single input is to blame.
 
     ``cause`` is the same for all findings of one cause. ``asks`` is how often it was tried to make the input smaller.
     """

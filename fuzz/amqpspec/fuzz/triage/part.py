@@ -16,11 +16,12 @@ from amqpspec.fuzz.parts import Part, loaded_driver
 class CaseWords:
     """Lines of Python of which a case is made.
 
-    ``peer`` and ``oracles`` are the modules with Peer and ``rejects_violation``; ``row`` is the requirement that stands
-    for "survives". ``enter`` goes into each state; in those of ``barriers`` a round trip after the octets proves that
-    nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has happened to it; ``listen`` lets
-    another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a separate
-    channel. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has to be said.
+    ``peer`` and ``oracles`` are the modules with Peer and ``rejects_violation``; ``row`` is the requirement
+    "survives". ``enter`` goes into each state; in those of ``barriers`` a round trip after the octets proves that
+    nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has happened to it; ``listen``
+    subscribes as another user and ``heard`` judges what arrived there; ``follow_up`` is what is legally asked on a
+    separate channel. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has
+    to be said.
     """
 
     peer: str

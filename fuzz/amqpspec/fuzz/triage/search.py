@@ -1,4 +1,4 @@
-"""What a search for a smaller input may ask: never the same octets twice, and no more often than it was given.
+"""What a search for a smaller input may ask: never the same octets twice, and at most as often as allowed.
 
 Knows: steps of octets, ddmin. Must not know: how an effect is seen, frames, targets.
 """
@@ -56,7 +56,7 @@ def _size(steps: Steps) -> tuple[int, int, int, Steps]:
 def fewest(parts: Sequence[T], keeps: Callable[[Sequence[T]], bool], least: int = 1) -> Sequence[T]:
     """Parts without which the effect is lost: all are left out, then halves, and so on down to single ones (ddmin).
 
-    ``least`` ends it with runs of so many.
+    ``least`` ends it with runs of that many.
     """
     kept, chunk = parts, len(parts)
     while chunk >= least:

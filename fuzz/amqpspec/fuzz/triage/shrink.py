@@ -25,8 +25,8 @@ __all__ = ["Steps", "smaller_steps"]
 def smaller_steps(item: FuzzInput, keeps: Callable[[Steps], bool], limit: int) -> Steps:
     """The smallest steps found that keep the effect, the input's own if there are none.
 
-    ``keeps`` is asked at most ``limit`` times, never twice about the same steps, never about the input's own;
-    what it raises ends the search, and is raised.
+    ``keeps`` is called at most ``limit`` times, never twice about the same steps, never about the input's own; what
+    it raises ends the search, and is raised.
     """
     search = Search(item.steps, keeps, limit)
     before = None

@@ -354,7 +354,7 @@ class Triage:
 
 
 def replace_steps(item: FuzzInput, steps: tuple[bytes, ...]) -> FuzzInput:
-    """An input with other octets; its id says where it came from."""
+    """An input with other octets; its id names its origin."""
     return FuzzInput(item.id, item.dialect, item.state, steps, item.words)
 
 

@@ -31,7 +31,7 @@ _RABBITMQ = Nodes(MANAGEMENT, "/queues/amqpspec-1-0.{name}", "vhost:{name}")
 
 
 def chosen(known: Nodes, opened: FrameArrived | None) -> Nodes:
-    """How queues are created: as configured, else as the target's open announces; with links if open announces nothing."""
+    """How queues are created: as configured, else as the target's open announces, else with links."""
     if known.way:
         return known
     usual = Nodes()

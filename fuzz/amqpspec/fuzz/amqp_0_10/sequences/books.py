@@ -65,7 +65,7 @@ class Work:
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A message in progress: the id of its command, its number, the address, and the copies that come of it."""
+    """A message in progress: the id of its command, its number, the address, and the copies made of it."""
 
     command: int
     number: int
@@ -153,7 +153,7 @@ class Seat:
         """The session is gone: what it acquired and did not accept goes back (message.subscribe, tx)."""
         accepted = list(self.work.accepted.values()) if self.work else []
         for subscription in self.subscriptions.values():
-            # What was on its way to it loses its place.
+            # What was in flight to it loses its place.
             for copy in subscription.stock.ready if subscription.credit else ():
                 copy.fresh = False
         for held in (*self.held.values(), *accepted):

@@ -148,7 +148,7 @@ class AssemblyDesk(Desk[Peer]):
             self.books.owners[name] = seat.name
 
     def auditor(self) -> Peer:
-        """A connection beside those of the program, which looks into queues; raises Violation."""
+        """A connection in addition to those of the program, which inspects queues; raises Violation."""
         if AUDITOR not in self.peers:
             peer = self.peers[AUDITOR] = Peer(self.context)
             self.owed("session not attached", peer.open_session)

@@ -208,7 +208,7 @@ def _release_marked(desk: Desk, name: str, number: int) -> None:
 
 
 def _released(desk: Desk, name: str, number: int, *, marked: bool) -> None:
-    """A message goes back, and may come again at once."""
+    """A message is returned, and may be delivered again immediately."""
     seat = desk.books.seats[name]
     held = seat.held.pop(number)
     held.copy.stock.give_back(held.copy, marked=marked)
@@ -223,7 +223,7 @@ def _shown(desk: Desk) -> Iterable[Args]:
 
 
 def _acquire(desk: Desk, name: str, number: int) -> None:
-    """A message that was shown is acquired if no one else has it: the result says so (message.acquire)."""
+    """A message that was shown is acquired if no one else has it: the result shows it (message.acquire)."""
     seat = desk.books.seats[name]
     copy = seat.held[number].copy
     is_there, is_sure = copy in copy.stock.ready, not (copy.unsure or desk.books.is_doubtful(copy.stock))

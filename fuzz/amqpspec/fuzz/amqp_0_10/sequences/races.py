@@ -97,7 +97,7 @@ def _fed(desk: Desk) -> Iterable[Args]:
 
 
 def _feed(desk: Desk, name: str, destination: str, source: str) -> Seat:
-    """Messages on their way to a subscription with credit, which is about to end."""
+    """Messages in flight to a subscription with credit, which is about to end."""
     publisher = desk.books.seats[source]
     subscription = desk.books.seats[name].subscriptions[destination]
     flow(desk, name, destination, 0)

@@ -1,4 +1,4 @@
-"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the look at the end.
+"""Where a program of AMQP 1.0 meets the target: the books, the connections, and the check at the end.
 
 Knows: peers, books. Must not know: verbs, which step comes next.
 """

@@ -61,7 +61,7 @@ def _ends(desk: Desk) -> Iterable[Args]:
 
 def _detach(desk: Desk, name: str) -> None:
     end = desk.books.receivers.get(name) or desk.books.senders[name]
-    # Gone from the books that are looked at: the answer is an end that is expected.
+    # Removed from the state that is checked: the answer is an expected end.
     desk.books.senders.pop(name, None)
     _answered(desk, [end], "detach not answered", lambda: desk.peers[end.peer].detach(end.link))
     desk.settle()
@@ -251,7 +251,7 @@ def _end_beside(desk: Desk, receiver: str, sender: str) -> None:
 
 
 def _feed(desk: Desk, end: Terminus, source: Terminus) -> list[tuple[Outgoing, Copy]]:
-    """Messages on their way to a link that is about to end, and that lose their place by it."""
+    """Messages in flight to a link that is about to end, which lose their place when it ends."""
     desk.peers[end.peer].credit(end.link, 10)
     end.credit = 10
     desk.settle()

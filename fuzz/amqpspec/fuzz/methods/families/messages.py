@@ -69,7 +69,7 @@ def _packed(tools: Kit) -> Iterator[Bend]:
 
 
 def _unpacked(tools: Kit) -> Iterator[Bend]:
-    """Packed bodies for a consumer, for whom a server may unpack them: zeros in this many members, 4 MiB each."""
+    """Compressed bodies for a consumer, which a server may decompress: zeros in this many members, 4 MiB each."""
     member = packed(b"\0" * (1 << 22))
     for coding in CODINGS[:4]:
         for count in (1, 16, 64):

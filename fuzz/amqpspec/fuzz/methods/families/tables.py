@@ -37,7 +37,7 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
 
 
 def _delivered(dialect_id: str) -> Iterator[Bend]:
-    """Tables that are none in the headers of messages that are routed, stored and handed to a consumer.
+    """Malformed tables in the headers of messages that are routed, stored and handed to a consumer.
 
     A server may look into them only then, if no one waits for what they do any more.
     """

@@ -203,7 +203,7 @@ class Books:
         for copy in channel.unacked.values():
             self.give_back(copy)
         for consumer in channel.consumers.values():
-            # What may have come late may have been on its way to the channel.
+            # What may have arrived late may have been in flight to the channel.
             for copy in consumer.queue.ready:
                 copy.seen = None if copy.unsure else copy.seen
         channel.unacked, channel.consumers = {}, {}
@@ -246,7 +246,7 @@ class Books:
         self.hold(channel, tag, copy, no_ack=consumer.no_ack)
 
     def got(self, queue: Queue, body: bytes, *, redelivered: bool, among: int) -> Copy:
-        """A message was fetched, one of the first so many where their order is known; raises Violation."""
+        """A message was fetched, one of the first few if their order is known; raises Violation."""
         in_order = all(copy.fresh and not copy.unsure for copy in queue.ready)
         first = queue.ready[:among]
         copy = self.taken(queue, body, redelivered=redelivered)

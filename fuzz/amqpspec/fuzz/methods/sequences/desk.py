@@ -98,7 +98,7 @@ class MethodsDesk:
         ]
 
     def look(self) -> None:
-        """Nothing more: verbs look at the queues that they change."""
+        """Nothing more: verbs check the queues that they change."""
 
     # --- counts
 

@@ -19,7 +19,7 @@ LINKS, CHANNELS = 3, 2
 QUEUES = ("q0", "q1", "q2")
 BOUND_KEY = "key"
 _FAR = 1000
-"""So far from the last delivery tag there is none, also where messages are on their way."""
+"""So far from the last delivery tag there is none, even while messages are in flight."""
 
 # --- connections and channels
 
@@ -73,7 +73,7 @@ def _free_channels(desk: Desk) -> Iterable[Args]:
 def _open(desk: Desk, link: int, number: int) -> None:
     desk.talk.ask(link, "channel.open", number)
     desk.books.channels[link, number] = Channel(link, number)
-    # Only this connection sees its exclusive queues: what went back to them while it had no channel is looked at now.
+    # Only this connection sees its exclusive queues: what went back to them while it had no channel is checked now.
     desk.check(queue for queue in desk.books.queues.values() if queue.owner == link)
 
 

@@ -154,7 +154,7 @@ def _get(desk: Desk, link: int, number: int, name: str, no_ack: int) -> None:
 
 
 def fetched(desk: Desk, channel: Channel, queue: Queue, *, no_ack: bool, among: int = 1) -> bool:
-    """Take the answer to a get; gives whether it was a message, one of the first so many."""
+    """Take the answer to a get; returns whether it was a message, one of the first few."""
     got = desk.talk.answer(channel.link, "basic.get", channel.number)
     if got.name == "basic.get-empty":
         return False

@@ -49,7 +49,7 @@ def _cancel(desk: Desk, link: int, number: int, tag: str, link2: int, number2: i
 
 
 def _close(desk: Desk, link: int, number: int, tag: str, link2: int, number2: int) -> None:
-    """Messages arrive while a channel is closed: whether they were on their way to it, only the target knows."""
+    """Messages arrive while a channel is closed: only the target knows whether they were in flight to it."""
     channel, other = desk.channel(link, number), desk.channel(link2, number2)
     consumer, channel.ending = channel.consumers[tag], True
     desk.talk.send(link, "channel.close", number, reply_code=200, reply_text="done")
@@ -70,7 +70,7 @@ def _reset(desk: Desk, link: int, number: int, tag: str, link2: int, number2: in
 
 
 def _let_go(held: list[Channel], queue: Queue, copies: list[Copy]) -> None:
-    """Copies that may have been on their way to channels: lost, where a consumer there does not acknowledge."""
+    """Copies that may have been in flight to channels: lost if a consumer there does not acknowledge."""
     taken = [copy for channel in held for copy in channel.unacked.values()]
     lossy = any(c.no_ack and c.queue is queue for channel in held for c in channel.consumers.values())
     for copy in copies:
@@ -79,7 +79,7 @@ def _let_go(held: list[Channel], queue: Queue, copies: list[Copy]) -> None:
 
 
 def _ended_beside(desk: Desk, other: Channel, end: Callable[[], None]) -> None:
-    # The publications first: they are in order on their channel, whatever ends beside it.
+    # The publications first: they are in order on their channel, whatever else ends.
     round_trip(desk, other)
     end()
 

@@ -93,7 +93,7 @@ class Talk:
                 arrival = peer.read(0.0)
 
     def _take(self, link: int, arrival: Arrival, wanted: str) -> None:
-        """What arrived beside what is waited for; raises Violation for an end, or what cannot be read."""
+        """What arrived besides the expected answer; raises Violation for an end, or what cannot be read."""
         if isinstance(arrival, HeartbeatArrived):
             return
         shown = arrival.describe(self._peers[link].dialect)
