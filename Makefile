@@ -2,10 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# uv needs a third of pip's processor time. Where it cannot be had, or does not reach the packages, pip installs them.
-UV := UV_SYSTEM_CERTS=1 UV_HTTP_TIMEOUT=180 $(BIN)/uv pip install --quiet --python $(BIN)/python
-INSTALL = { [ -x $(BIN)/uv ] && $(UV) $(1) 2> /dev/null; } || $(PIP) install $(1)
 # Tests wait more than they compute, so more of them run in parallel than a small machine has processors.
 WORKERS ?= 5
 MEASURED := tests/spec tests/wire tests/peer
@@ -25,18 +21,17 @@ $(VENV)/run.stamp: pyproject.toml
 	@echo "setting up $(VENV)/"
 	@$(PYTHON) -m venv $(VENV) > /dev/null 2>&1 || \
 	  ($(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) .ci/ensure_pip.py $(VENV))
-	@$(PIP) install uv 2> /dev/null || true
-	@$(call INSTALL,-e '.[fuzz,pytest]')
+	@.ci/packages $(VENV) fuzz,pytest
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp
 	@echo "adding the tests' packages to $(VENV)/"
-	@$(call INSTALL,-e '.[dev]')
+	@.ci/packages $(VENV) dev
 	@touch $@
 
 $(VENV)/pipeline.stamp: $(VENV)/run.stamp
 	@echo "adding Spark and a Java to $(VENV)/"
-	@$(call INSTALL,-e '.[pipeline]')
+	@.ci/packages $(VENV) pipeline
 	@touch $@
 
 run: $(VENV)/run.stamp   ## certify the embedded reference broker, with the report in out/latest/
@@ -85,7 +80,7 @@ selftest: $(VENV)/run.stamp  ## the kill matrix of the 0-9-1 suite
 	$(BIN)/amqpspec selftest --dialect amqp-0-9-1
 
 $(VENV)/docs.stamp: $(VENV)/run.stamp
-	@$(call INSTALL,-e '.[docs]')
+	@.ci/packages $(VENV) docs
 	@touch $@
 
 docs: $(VENV)/docs.stamp  ## the documentation as a site, in out/docs/
