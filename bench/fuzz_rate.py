@@ -1,8 +1,9 @@
 """The fuzzer's rate on one target, beside the rate at which the same target opens connections; they take turns.
 
 A campaign with all oracles continues where it stood; between its parts a plain client opens as many connections at a
-time, each closed with a reset once it is open. Blame waits as long as it can, and batches in which someone was blamed
-are left out: the rate is that of a target of which nothing is complained.
+time, each closed with a reset once it is open. Blame waits as long as it can. The rate counts all inputs, over the time
+without blame, restarts, and the time in which a crash or a hang is made sure of; a second row has that time beside the
+whole.
 
 Knows: a target, a campaign, a minimal client. Must not know: what inputs mean, how a campaign is led.
 
@@ -22,7 +23,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amqpspec.cli.common import STATE_DIR
@@ -30,6 +31,7 @@ from amqpspec.cli.fuzz_known import with_known
 from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.decoder import decoder
@@ -50,7 +52,7 @@ _PATIENCE_S = 10.0
 
 
 def rows(words: Sequence[str] = ()) -> Iterator[Row]:
-    """One row: medians of the rounds of both sides."""
+    """The rate as medians of the rounds of both sides, and the time that it leaves out."""
     options = _options(words)
     with ExitStack() as stack:
         subject = _subject(stack, options)
@@ -59,7 +61,7 @@ def rows(words: Sequence[str] = ()) -> Iterator[Row]:
             subject, out, options.seconds, patterns=tuple(options.cells), mutate=not options.families_only,
             workers=workers_for(None), blame_share=0.0,
         )  # fmt: skip
-        yield beside(order, options.rounds, options.connections)
+        yield from beside(order, options.rounds, options.connections)
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
@@ -101,48 +103,59 @@ def named_subject(stack: ExitStack, options: argparse.Namespace, connections: in
     return with_known(subject, target.baseline)[0]
 
 
-def beside(order: CampaignOrder, rounds: int, connections: int) -> Row:
+def beside(order: CampaignOrder, rounds: int, connections: int) -> Iterator[Row]:
     """Both sides alternately; each round of handshakes takes a quarter of the time of the campaign's."""
     subject, round_s = order.subject, order.budget_s
     chosen_cells(subject.dialect, order.patterns)  # made once, before the clock starts
     at_a_time = min(connections, BEGINNING)  # a campaign also has this many concurrent handshakes
     handshakes(subject, at_a_time, min(1.0, round_s))
-    ours: list[float] = []
+    ours: list[Measured] = []
     theirs: list[float] = []
     for number in range(rounds):
-        ours.append(_inputs_a_second(replace(order, resume=number > 0)))
+        ours.append(_measured(replace(order, resume=number > 0)))
         theirs.append(handshakes(subject, at_a_time, round_s / 4))
-    mine, other = statistics.median(ours), statistics.median(theirs)
+    mine, other = statistics.median(one.a_second for one in ours), statistics.median(theirs)
     name = f"fuzz rate, {subject.name}, {subject.dialect}"
-    return Row(name, round(mine, 1), round(other, 1), round(mine / other, 2), UNIT)
+    yield Row(name, round(mine, 1), round(other, 1), round(mine / other, 2), UNIT)
+    aside_s, whole_s = sum(one.aside_s for one in ours), sum(one.whole_s for one in ours)
+    yield Row(
+        f"{name}: blame, restarts, crashes and hangs", round(aside_s, 1), round(whole_s, 1),
+        round(aside_s / whole_s, 2), "s of all s",
+    )  # fmt: skip
 
 
-class _Meter:
-    """Inputs and seconds of batches in which nothing was tried again."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a campaign sent, in which time, and how much of that time was blame, restarts, crashes and hangs."""
 
-    def __init__(self) -> None:
-        self.inputs, self.seconds_s = 0, 0.0
-        self._before: tuple[float, int, int] | None = None
+    inputs: int = 0
+    whole_s: float = 0.0
+    aside_s: float = 0.0
 
-    def batch(self, campaign: Campaign) -> None:
-        """A batch has ended; the first one, in which the target is measured, only begins the clock."""
-        this = time.perf_counter(), campaign.progress.tally.inputs, campaign.trials
-        if self._before is not None and self._before[2] == this[2]:
-            self.seconds_s += this[0] - self._before[0]
-            self.inputs += this[1] - self._before[1]
-        self._before = this
+    @property
+    def a_second(self) -> float:
+        """Inputs per second of the other time."""
+        return self.inputs / (self.whole_s - self.aside_s)
 
-
-def _inputs_a_second(order: CampaignOrder) -> float:
-    """Raises Unanswered if someone had to be blamed in every batch."""
-    meter = _Meter()
-    campaign = Campaign(replace(order, notify=lambda progress: meter.batch(campaign)))
-    campaign.run()
-    if not meter.seconds_s:
-        raise Unanswered(
-            "expected a batch of which nothing is complained, actual: none; --seconds is too short"
+    def since(self, before: Measured) -> Measured:
+        """What was added."""
+        return Measured(
+            self.inputs - before.inputs, self.whole_s - before.whole_s, self.aside_s - before.aside_s
         )
-    return meter.inputs / meter.seconds_s
+
+
+def _measured(order: CampaignOrder) -> Measured:
+    """From the end of the first batch, in which the target is measured, to that of the last. Raises Unanswered."""
+    ends: list[Measured] = []
+
+    def note(progress: Progress) -> None:
+        tally = progress.tally
+        ends.append(Measured(tally.inputs, tally.seconds_s, tally.aside_s))
+
+    Campaign(replace(order, notify=note)).run()
+    if len(ends) < 2:
+        raise Unanswered("expected two batches at least, actual: fewer; --seconds is too short")
+    return ends[-1].since(ends[0])
 
 
 # --- the plain client

@@ -21,7 +21,7 @@ def test_handshakes_are_counted(dialect: str) -> None:
         assert fuzz_rate.handshakes(subject, 4, 0.5) > 0
 
 
-def test_a_url_gives_one_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_gives_the_rate_and_the_time_that_it_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
         words = [
             "--url",
@@ -36,9 +36,15 @@ def test_a_url_gives_one_row(capsys: pytest.CaptureFixture[str]) -> None:
             "C05/*/limits",
         ]
         assert bench.main(["fuzz_rate", *words]) == 0
-    row = json.loads(capsys.readouterr().out)
+    row, aside = map(json.loads, capsys.readouterr().out.splitlines())
     assert set(row) == {"name", "ours", "theirs", "ratio", "unit"}
     assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
+    assert 0 <= aside["ours"] < aside["theirs"] and aside["unit"] == "s of all s"
+
+
+def test_time_of_blame_counts_for_no_rate() -> None:
+    measured = fuzz_rate.Measured(30, 10.0, 4.0).since(fuzz_rate.Measured(10, 5.0, 1.0))
+    assert measured.a_second == 20 / (5.0 - 3.0)
 
 
 def test_other_benchmarks_take_no_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +19,7 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.connections import MOST_CARRIED, room_to_wait
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import End
@@ -80,6 +84,43 @@ def test_what_only_waits_takes_no_room_from_the_same_run() -> None:
         assert list(executor.run([item("raw", bytes([n])) for n in range(7)])) == []
         assert len(executor.waiting) == 7
         executor.close()
+
+
+def test_no_more_wait_than_there_is_room_for() -> None:
+    with mute() as address:
+        executor = Executor(address, named, replace(TEMPO, quiet_s=0.3, partial_s=0.3, refusal_s=0.3), 2)
+        executor.carrying, executor.most_carried = True, 3
+        found = list(executor.run([item("raw", bytes([n])) for n in range(12)]))
+        assert len(executor.waiting) <= 3 and len(found) + len(executor.waiting) == 12
+        executor.close()
+
+
+def test_what_is_answered_after_a_silence_only_waits_no_longer() -> None:
+    kept: list[socket.socket] = []
+    with server(lambda taken: kept.append(taken.dup())) as address:
+        executor = carrying(address)
+        assert list(executor.run([item("raw", b"x")])) == [] and len(executor._idle) == 1
+        kept[0].sendall(b"AMQP\x00\x00\x09\x01")
+        executor.serve(0.05)
+        assert not executor._idle
+        executor.close()
+    kept[0].close()
+
+
+def test_room_to_wait_is_half_of_the_descriptors() -> None:
+    assert room_to_wait(None) == MOST_CARRIED
+    ours = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert room_to_wait(os.getpid()) == min(4096, ours // 2)
+    child = subprocess.Popen(
+        ["sh", "-c", "ulimit -n 100; echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None and child.stdin is not None
+    child.stdout.readline()
+    assert room_to_wait(child.pid) == 50
+    child.stdin.close()
+    child.wait()
+    child.stdout.close()
+    assert room_to_wait(child.pid) == MOST_CARRIED, "a process that is gone has none"
 
 
 def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:

@@ -5,16 +5,45 @@ Knows: frames and performatives, whether one asks for an answer. Must not know: 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import ProtocolHeader, TypedFrame, TypedReader
 from amqpspec.wire.errors import WireError
 
 _SAFE_OCTETS = 512
+_KEPT = 1024
+_SIZE_OCTETS, _LEAST_OCTETS, _HEADER_OCTETS = 4, 8, 8
 
 
 def traces(octets: bytes) -> Traces:
     """What the octets of an input leave behind."""
+    signs: list[Sign] = []
+    for piece in _pieces(octets):
+        found = _signs_once(piece) if len(piece) <= _SAFE_OCTETS else _signs(piece)
+        if not found:
+            return BROKEN
+        signs += found
+    return traces_of(signs) if signs else BROKEN
+
+
+def _pieces(octets: bytes) -> Iterator[bytes]:
+    """The octets of each frame or header; what cannot be cut remains one piece."""
+    at = 0
+    while at < len(octets):
+        size = int.from_bytes(octets[at : at + _SIZE_OCTETS], "big")
+        if octets.startswith(b"AMQP", at):
+            size = _HEADER_OCTETS
+        if not _LEAST_OCTETS <= size <= len(octets) - at:
+            size = len(octets) - at
+        yield octets[at : at + size]
+        at += size
+
+
+def _signs(octets: bytes) -> tuple[Sign, ...]:
+    """What one piece leaves behind; nothing if it cannot be cut into frames."""
     reader = TypedReader(max_frame_octets=1 << 32)
     reader.feed(octets)
     signs = []
@@ -22,8 +51,12 @@ def traces(octets: bytes) -> Traces:
         while (item := reader.next()) is not None:
             signs.append(_of_header(item) if isinstance(item, ProtocolHeader) else _of_performative(item))
     except WireError:
-        return BROKEN
-    return BROKEN if reader.pending_octets or not signs else traces_of(signs)
+        return ()
+    return () if reader.pending_octets else tuple(signs)
+
+
+# An input may repeat one frame many thousands of times: it is read once.
+_signs_once = lru_cache(_KEPT)(_signs)
 
 
 def _of_header(header: ProtocolHeader) -> Sign:

@@ -12,6 +12,7 @@ from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.observations import Source, TimedResult, observations
 from amqpspec.fuzz.campaign.progress import Progress
+from amqpspec.fuzz.campaign.put_off import PutOff
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.sender import Sender
@@ -55,12 +56,12 @@ class BatchRunner:
 
     def __init__(
         self, sender: Sender, readiness: Readiness, complaints: Complaints, triage: Triage, rows: ArrowJournal,
-        source: Source, progress: Progress, clock: BudgetClock,
+        source: Source, progress: Progress, clock: BudgetClock, put_off: PutOff,
     ) -> None:  # fmt: skip
         self._sender, self._readiness = sender, readiness
         self._rows, self._source = rows, source
         self._complaints, self._triage = complaints, triage
-        self._progress, self._clock = progress, clock
+        self._progress, self._clock, self._put_off = progress, clock, put_off
         self._last: Batch | None = None
         self._under_way: Batch | None = None
         self._whole: Batch | None = None
@@ -78,10 +79,15 @@ class BatchRunner:
         return self._under_way or self._last
 
     def run(self, batch: Batch) -> BatchResult:
-        """Send a batch. What is left of it was not sent: its cells are stopped, or the budget has ended."""
+        """Send a batch. What is left of it was not sent: its cells are stopped or wait, or the budget has ended."""
         self._whole, self.sent = batch, None
+        for cell in () if batch.whole else batch.cells:
+            self._progress.tally.resume(cell.key)
         result = self._waves(batch)
-        if result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
+        if self._is_put_off(batch, result):
+            for key in self._put_off.add(batch, result.left):
+                self._progress.tally.put_off(key)
+        elif result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
             # Which cell spoils the target is not known: each continues alone, so that only that one is stopped.
             parts = [self._waves(part, first=2) for part in batch.parts(result.left)]
             result = BatchResult.of(parts, result.reached)
@@ -89,13 +95,18 @@ class BatchRunner:
         self.catch_up()
         return result
 
+    def _is_put_off(self, batch: Batch, result: BatchResult) -> bool:
+        """Whether what is left waits: the target ended as it was known to. One that has waited does not wait again."""
+        return batch.whole and result.fatal and self._complaints.met_known and not self.is_over
+
     def catch_up(self) -> None:
         """Follow deferred suspicions as long as blame may take time."""
         deferred = self._complaints.deferred
         while deferred.has_due and not (self.is_over or self._complaints.unfinished):
             self._sender.finish()
             self._take_belated(None)
-            self._complaints.follow_deferred(self._triage)
+            with self._clock.aside():
+                self._complaints.follow_deferred(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
         """Send the inputs of a batch until all have been tried or their cell is stopped."""
@@ -109,7 +120,7 @@ class BatchRunner:
             if not items or self.is_over:
                 break
             stopped = any(self._progress.tally.is_stopped(cell.key) for cell in batch.cells)
-            if result.fatal and (len(batch.cells) > 1 or stopped):
+            if result.fatal and (len(batch.cells) > 1 or stopped or self._is_put_off(batch, result)):
                 break
         return result
 
@@ -117,7 +128,8 @@ class BatchRunner:
         """Send once what is left, and update ``result``."""
         revivals = self._triage.revivals
         try:
-            self._readiness.ensure(self._last)
+            with self._clock.aside(lambda: self._triage.revivals != revivals):
+                self._readiness.ensure(self._last)
         finally:
             if self._triage.revivals != revivals:
                 # Those that waited were on a target that has gone: its end is no answer to them.
@@ -146,7 +158,8 @@ class BatchRunner:
     def _take(self, batch: Batch, seen: Sequence[TimedResult], check: Check) -> None:
         """Follow complaints to the end; the rows of the batch are written in any case."""
         try:
-            self._complaints.take(self._triage, batch, check)
+            with self._clock.aside():
+                self._complaints.take(self._triage, batch, check)
         finally:
             self._write(seen, check)
 
@@ -216,6 +229,8 @@ class BatchRunner:
         tally, over, states = self._progress.tally, self.is_over, result.states
         left = {item.id._replace(counter=0) for item in result.left}
         for cell in batch.cells:
+            if self._put_off.holds(cell.key):
+                continue
             if cell.state not in states and not tally.is_stopped(cell.key) and not (left and over):
                 tally.miss(cell.key, f"{cell.state} was not reached")
             else:

@@ -21,6 +21,7 @@ from amqpspec.fuzz.campaign.observations import Source
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
+from amqpspec.fuzz.campaign.put_off import PutOff
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.report import by_cause
 from amqpspec.fuzz.campaign.schedule import (
@@ -56,13 +57,14 @@ class Campaign:
     def __init__(self, order: CampaignOrder) -> None:
         self.order, self.checkpoint = order, Checkpoint.of(order)
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
-        self._clock = BudgetClock(order.budget_s, tally.seconds_s)
+        self._clock = BudgetClock(order.budget_s, tally.seconds_s, tally.aside_s)
         self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
         self._target = TargetAccess(order.subject, self._journal, self._clock)
         subject = self._target.subject
         self.pace = Pace(order.batch, self._target.monitor.usual.cpu_s)
         saved = self.checkpoint.complaints
         self._store = FindingStore(order.out, subject, self._journal, lambda: self._clock.seconds_s, saved)
+        self._put_off = PutOff(order.subject.dialect, saved.get("put_off", ()) if saved else ())
         self._complaints = Complaints(order, self._store, tally, energy, self.pace, self._journal, saved)
         self.progress = Progress(
             subject, chosen_cells(subject.dialect, order.patterns), tally, energy, self._store.found
@@ -124,7 +126,7 @@ class Campaign:
         )
         return BatchRunner(
             sender, readiness, self._complaints, self._target.triage, self._rows, self._source(), self.progress,
-            self._clock,
+            self._clock, self._put_off,
         )  # fmt: skip
 
     def _lessons(self) -> Lessons:
@@ -140,9 +142,10 @@ class Campaign:
             dialect, way, checkpoint.position, lambda: checkpoint.caution.limited(self.pace.size),
             lambda cell: checkpoint.tally.is_stopped(cell.key), checkpoint.energy.weights, order.seed, order.shard,
             order.mutate, checkpoint.kept.octets, checkpoint.caution.avoided,
-            lambda: not self._complaints.is_confused, checkpoint.expectation,
+            lambda: not self._complaints.is_confused, lambda cell: self._put_off.holds(cell.key),
+            checkpoint.expectation,
         )  # fmt: skip
-        while (batch := schedule.next(random=self._is_randoms_turn)) is not None:
+        while (batch := self._next(schedule)) is not None:
             if not batch.items or self._one(runner, batch):
                 self._cover(batch)
                 checkpoint.position = schedule.position = batch.after
@@ -153,6 +156,13 @@ class Campaign:
         runner.finish()
         late = self._complaints.unfinished or (self._clock.is_spent and batch is not None)
         self.ended = SPENT if late else "all done"
+
+    def _next(self, schedule: Schedule) -> Batch | None:
+        """The next batch; what was put off comes when nothing else is left of the cells."""
+        waited = None
+        if schedule.is_behind_cells and not self.checkpoint.caution.left:
+            waited = self._put_off.next(schedule.position, self.checkpoint.tally.is_stopped)
+        return waited or schedule.next(random=self._is_randoms_turn)
 
     @property
     def _is_randoms_turn(self) -> bool:
@@ -173,7 +183,7 @@ class Campaign:
         tally.undecided += len({str(id) for id in result.undecided}.intersection(left))
         waiting = [str(item.id) for item in runner.waiting_of(batch)]
         self._journal.line("done", inputs=len(batch.items) - len(left), left=left, waiting=waiting)
-        tally.seconds_s = self._clock.seconds_s
+        tally.seconds_s, tally.aside_s = self._clock.seconds_s, self._clock.aside_s
         tally.random_s += now_s() - begun_s if not batch.spans else 0.0
         if self._complaints.of_a_whole == before:
             self.pace.clean(len(batch.items), now_s() - begun_s)
@@ -189,7 +199,8 @@ class Campaign:
         self._complaints.leave_deferred()
         covered = self._coverage.note if self._coverage is not None else ""
         self.note = "; ".join(filter(None, (readiness.note, covered)))
-        self.checkpoint.tally.seconds_s = self._clock.seconds_s
+        tally = self.checkpoint.tally
+        tally.seconds_s, tally.aside_s = self._clock.seconds_s, self._clock.aside_s
         self._write_checkpoint()
         inputs, findings = self.checkpoint.tally.inputs, len(self._store.signatures)
         self._journal.line("end", why=self.ended, inputs=inputs, findings=findings)
@@ -219,7 +230,8 @@ class Campaign:
 
     def _write_checkpoint(self) -> None:
         self.checkpoint.tally.trials = self._target.triage.trials
-        self._journal.write_checkpoint(self.checkpoint.to_json() | self._complaints.to_json())
+        put_off = {"put_off": self._put_off.to_json()}
+        self._journal.write_checkpoint(self.checkpoint.to_json() | self._complaints.to_json() | put_off)
 
     def summary(self) -> dict[str, Any]:
         """The campaign in figures; its findings are those in the folder, including earlier parts of a resumed

@@ -1,13 +1,13 @@
 """How long a campaign has run, those parts included that came before it was resumed; and when it has to stop.
 
-Knows: seconds, the alarm of the process. Must not know: what they were spent on.
+Knows: seconds, the alarm of the process. Must not know: what they were spent on, except that some were set aside.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -28,9 +28,10 @@ class TimeUp(KeyboardInterrupt):
 
 
 class BudgetClock:
-    """Runs from the time when it is made."""
+    """Runs from the time when it is made. ``aside_s`` is the time of blame, of restarts and of crashes and hangs."""
 
-    def __init__(self, budget_s: float, before_s: float) -> None:
+    def __init__(self, budget_s: float, before_s: float, aside_s: float = 0.0) -> None:
+        self.aside_s = aside_s
         self._budget_s, self._before_s, self._begun_s = budget_s, before_s, now_s()
         self._slack_s = max(_SLACK_S, _SLACK_SHARE * budget_s)
         self.holds = 0
@@ -64,6 +65,16 @@ class BudgetClock:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+    @contextmanager
+    def aside(self, counts: Callable[[], bool] = lambda: True) -> Iterator[None]:
+        """Set the time of this block aside, if ``counts`` is true at its end."""
+        begun_s = now_s()
+        try:
+            yield
+        finally:
+            if counts():
+                self.aside_s += now_s() - begun_s
 
     @contextmanager
     def unbroken(self) -> Iterator[None]:

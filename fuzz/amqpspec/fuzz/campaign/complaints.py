@@ -40,7 +40,8 @@ class Complaints:
 
     ``of_a_whole`` counts complaints about whole batches; ``done`` says that what was sought was found; ``unfinished``,
     that the time was over before the last complaints were followed to their end; ``is_confused``, that mixed batches
-    led to the same complaint too many times, and to no one new.
+    led to the same complaint too many times, and to no one new; ``met_known``, that the last batch ended on a crash or
+    a hang that was only counted.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Complaints:
         self.deferred = Deferred(order.budget_s, order.blame_share, waiting)
         self.verdicts = InputVerdicts(store.signatures, order.subject.known)
         self.of_a_whole, self.done, self.unfinished, self.is_confused = 0, False, False, False
+        self.met_known = False
         self._open: list[Suspicion] = []
         self._held_octets = 0
 
@@ -86,6 +88,7 @@ class Complaints:
         JournalError.
         """
         self.verdicts.blamed.clear()
+        self.met_known = False
         whole, single = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT], self._singles(check)
         self._open = [*whole[:1], *(s for s in whole[1:] if s.oracle is Oracle.LOG), *single]
         for seen in self._open:
@@ -217,7 +220,7 @@ class Complaints:
             if seen.oracle in SPOILS:
                 if len(batch.cells) == 1:
                     self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
-                triage.revive()
+                self._revive(triage, seen)
             return None
         if not self.limit.allows(seen):
             self._again(triage, batch, seen)
@@ -283,7 +286,15 @@ class Complaints:
         if seen.oracle in SPOILS:
             # Other causes may show in the rest of its cell; a cell in which it occurs repeatedly hides them.
             self.known[_key(batch, seen)] += 1
-            triage.revive()
+            self._revive(triage, seen)
+
+    def _revive(self, triage: Triage, seen: Suspicion) -> None:
+        """Bring back a target that ended as before; origins whose inputs were under way are drawn less often."""
+        self.met_known = True
+        for id in seen.inputs:
+            if id.family == RANDOM:
+                self._energy.thin((id.role, id.state))
+        triage.revive()
 
     def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
         item, seen = blame.item, blame.suspicion

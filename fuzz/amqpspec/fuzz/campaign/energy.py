@@ -61,6 +61,13 @@ class Energy:
         if origin in self.weights and sum(map(bool, self.weights.values())) > 1:
             self.weights[origin] = 0
 
+    def thin(self, origin: Origin) -> None:
+        """Halve the weight of an origin that may have ended the target as it was known to; the third time drops it."""
+        if self.weights.get(origin, 0) > 1:
+            self.weights[origin] //= 2
+        else:
+            self.mute(origin)
+
     def to_json(self) -> dict[str, object]:
         """The state, for ``saved``."""
         changed = {"/".join(o): w for o, w in self.weights.items() if w != _FIRST}

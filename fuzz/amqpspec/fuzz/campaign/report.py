@@ -115,11 +115,13 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"Cells: {summary['covered']} covered, {summary['not_reachable']} not reachable, {summary['stopped']} "
-        f"stopped, {summary['open']} open. Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
+        f"stopped, {summary['open']} open, of which {summary.get('put_off', 0)} were put off after a known crash or "
+        f"hang. Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
     )
     yield (
         f"Known causes seen again: {summary['repeats']}. Unconfirmed complaints: {summary['unconfirmed']}. "
-        f"Trials for blame and minimization: {summary['trials']}."
+        f"Trials for blame and minimization: {summary['trials']}. "
+        f"Blame, restarts, crashes and hangs took {summary.get('blame_seconds', 0.0)} s."
     )
     if summary.get("memory_limit_mib"):
         yield f"The data memory of the target's process is limited to {summary['memory_limit_mib']} MiB."

@@ -131,7 +131,7 @@ class Schedule:
     out.
 
     ``avoided`` are ids of single inputs that are left out. ``mixes`` says whether a batch may join families and
-    states.
+    states; ``waits``, which cells wait after their first inputs.
     """
 
     dialect: str
@@ -146,6 +146,7 @@ class Schedule:
     corpus: Mapping[str, bytes] = field(default_factory=dict)
     avoided: Set[str] = frozenset()
     mixes: Callable[[], bool] = lambda: True
+    waits: Callable[[Cell], bool] = lambda cell: False
     expectation: Expectation = field(default_factory=Expectation)
 
     @property
@@ -203,7 +204,9 @@ class Schedule:
     def _open(self, later: Mapping[str, int]) -> list[Leg]:
         """The legs of which something is left for later."""
         return [
-            leg for leg in self.legs if later.get(leg.cell.key, 0) < leg.later and not self.stopped(leg.cell)
+            leg
+            for leg in self.legs
+            if later.get(leg.cell.key, 0) < leg.later and not (self.stopped(leg.cell) or self.waits(leg.cell))
         ]
 
     @property

@@ -18,6 +18,7 @@ from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.fuzz.oracles.suspicion import SPOILS
 
 
 class Sender:
@@ -49,9 +50,16 @@ class Sender:
                 (seen if one.result.item.id in ours else self.belated).append(one)
         finally:
             self._note_deaths()
-        check = self._monitor.after([s.result for s in seen], [i for i in self.waiting if i.id in ours])
+        check = self._checked([s.result for s in seen], [item for item in self.waiting if item.id in ours])
         self._count([*seen, *self.belated[before:]], check)
         return seen, check
+
+    def _checked(self, results: Sequence[InputResult], waiting: Sequence[FuzzInput]) -> Check:
+        """What the oracles say. The time in which a crash or a hang is made sure of is not time of sending."""
+        check = Check(())
+        with self._clock.aside(lambda: any(s.oracle in SPOILS for s in check.suspicions)):
+            check = self._monitor.after(results, waiting)
+        return check
 
     def finish(self) -> None:
         """Wait for all results: nothing is left open while a target is retried or restarted."""

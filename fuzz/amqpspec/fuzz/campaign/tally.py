@@ -11,19 +11,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 COVERED, UNREACHABLE, STOPPED, OPEN = "covered", "not reachable", "stopped", "open"
+PUT_OFF = "put off after a known crash or hang"
+"""Why a cell is open of which something waits until everything else was sent."""
 
 _MOST_REACTIONS = 1000
 
 
 @dataclass(slots=True)
 class Tally:
-    """``cells`` holds the state of each cell that was begun; all others are open."""
+    """``cells`` holds the state of each cell that was begun; all others are open. ``aside_s`` are the seconds of
+    blame, of restarts, and of making sure of crashes and hangs.
+    """
 
     inputs: int = 0
     reached: int = 0
     random: int = 0
     seconds_s: float = 0.0
     random_s: float = 0.0
+    aside_s: float = 0.0
     trials: int = 0
     unconfirmed: int = 0
     repeats: int = 0
@@ -47,6 +52,16 @@ class Tally:
         """Whether inputs of a cell are no longer sent."""
         return self.cells.get(cell, ("",))[0] == STOPPED
 
+    def put_off(self, cell: str) -> None:
+        """Something of a cell waits until everything else was sent."""
+        if not self.is_stopped(cell):
+            self.cells[cell] = (OPEN, PUT_OFF)
+
+    def resume(self, cell: str) -> None:
+        """What waited of a cell was sent."""
+        if self.cells.get(cell) == (OPEN, PUT_OFF):
+            del self.cells[cell]
+
     def miss(self, cell: str, why: str) -> None:
         """The state of a cell was not reached."""
         self.cells[cell] = (UNREACHABLE, why)
@@ -60,7 +75,7 @@ class Tally:
         """For ``progress.json``."""
         return {
             "inputs": self.inputs, "reached": self.reached, "random": self.random, "seconds_s": self.seconds_s,
-            "random_s": self.random_s,
+            "random_s": self.random_s, "aside_s": self.aside_s,
             "trials": self.trials, "unconfirmed": self.unconfirmed, "repeats": self.repeats,
             "workers_lost": self.workers_lost, "undecided": self.undecided,
             "suppressed": dict(self.suppressed), "reactions": dict(self.reactions),
@@ -74,8 +89,10 @@ class Tally:
             "inputs": self.inputs, "random": self.random, "reached": self.reached,
             "seconds": round(self.seconds_s, 1),
             "rate_per_s": round(self.inputs / self.seconds_s, 1) if self.seconds_s else 0.0,
+            "blame_seconds": round(self.aside_s, 1),
             "cells_planned": cells_planned, "covered": by_state[COVERED], "not_reachable": by_state[UNREACHABLE],
-            "stopped": by_state[STOPPED], "open": cells_planned - sum(by_state.values()),
+            "stopped": by_state[STOPPED], "put_off": by_state[OPEN],
+            "open": cells_planned - sum(by_state.values()) + by_state[OPEN],
             "cells_not_covered": {k: f"{s}: {w}" for k, (s, w) in self.cells.items() if s != COVERED},
             "suppressed": dict(self.suppressed), "repeats": self.repeats, "unconfirmed": self.unconfirmed,
             "trials": self.trials, "workers_lost": self.workers_lost, "undecided": self.undecided,
@@ -90,8 +107,8 @@ class Tally:
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
         """What ``to_json`` wrote."""
         plain = (
-            "inputs", "reached", "random", "seconds_s", "random_s", "trials", "unconfirmed", "repeats", "workers_lost",
-            "undecided",
+            "inputs", "reached", "random", "seconds_s", "random_s", "aside_s", "trials", "unconfirmed",
+            "repeats", "workers_lost", "undecided",
         )  # fmt: skip
         return cls(
             **{name: data.get(name, 0) for name in plain},

@@ -1,13 +1,16 @@
 """What an event loop holds: a socket with its conversation, and the inputs that are still to come.
 
-Knows: sockets, conversations, inputs. Must not know: selectors, the data.
+Knows: sockets, conversations, inputs, limits of descriptors. Must not know: selectors, the data.
 """
 
 from __future__ import annotations
 
+import resource
 import socket
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import psutil
 
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.reusable import ReusableConnection
@@ -16,6 +19,27 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
 if TYPE_CHECKING:
     from amqpspec.fuzz.executor.web import WebPipe
+
+MOST_CARRIED, _MOST_KNOWN = 512, 4096
+"""So many connections at most only wait besides the others: on any target, and on one whose descriptors are known."""
+
+
+def room_to_wait(pid: int | None) -> int:
+    """How many connections may only wait: with half of the descriptors of this process and of the target's."""
+    if pid is None:
+        return MOST_CARRIED
+    try:
+        limits = [
+            soft for soft, _ in (_descriptors(pid), resource.getrlimit(resource.RLIMIT_NOFILE)) if soft >= 0
+        ]
+    except (psutil.Error, OSError):
+        return MOST_CARRIED
+    return min([_MOST_KNOWN, *(limit // 2 for limit in limits)])
+
+
+def _descriptors(pid: int) -> tuple[int, int]:
+    limits = psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE)
+    return limits[0], limits[1]
 
 
 class Connection:

@@ -19,7 +19,7 @@ from amqpspec.fuzz.executor.reusable import Medium, ReusableConnection, reusable
 from amqpspec.fuzz.executor.silence import Silence
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
-from amqpspec.fuzz.states.follow_up import has_no_excuse, opens, traces, used_channels
+from amqpspec.fuzz.states.follow_up import has_no_excuse, is_long, opens, traces, used_channels
 from amqpspec.fuzz.states.model import BROKEN, Step, Traces, Values
 from amqpspec.fuzz.states.part import states_part
 from amqpspec.fuzz.states.ways import octets_of_step, way
@@ -68,7 +68,6 @@ class Conversation:
         self._dialect, self._rules = executor_part(item.dialect), states_part(item.dialect).handshake
         self._silence = Silence(now_s)
         self._before: frozenset[int] = frozenset()
-        self._next_step = 0
         self._waiting: list[str] = []
         self._stage = _Stage.WAY
         self._owed = item.expectation.must_refuse
@@ -82,7 +81,7 @@ class Conversation:
         self._refused: Heard | None = None
         self._astray: Heard | None = None
         self._latency_s: float | None = None
-        self._sent_octets = self._received_octets = 0
+        self._next_step = self._sent_octets = self._received_octets = 0
         self._traces: Traces | None = None
         self._follow_up: FollowUp | None = None
         self.result: InputResult | None = None
@@ -148,8 +147,7 @@ class Conversation:
         self._moved_s = now_s
         if self.spoken is not None and self._received_octets <= _MOST_SPOKEN_OCTETS:
             self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
-        if self._decode is None:
-            self._decode = decoder(self.item.dialect)
+        self._decode = self._decode or decoder(self.item.dialect)
         for said in self._decode(octets):
             self._take(said, now_s)
             if self.result is not None:
@@ -320,9 +318,11 @@ class Conversation:
     @property
     def _is_asked(self) -> bool:
         """Whether to follow up after an answer: always if the target has no excuse not to obey."""
-        if self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0:
-            return True
-        return has_no_excuse(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
+        item = self.item
+        by_chance = self._thorough or crc32(str(item.id).encode()) % ASKED_ONE_IN == 0
+        if by_chance or is_long(item.octets):
+            return by_chance
+        return has_no_excuse(item.dialect, item.state, self._left, tuple(self._arrivals))
 
     # --- beyond it
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from heapq import heappop, heappush
 
 from amqpspec.fuzz.executor.address import Address
-from amqpspec.fuzz.executor.connections import Connection, InputQueue
+from amqpspec.fuzz.executor.connections import MOST_CARRIED, Connection, InputQueue
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.gates import Gates
 from amqpspec.fuzz.executor.result import End, InputResult
@@ -34,8 +34,8 @@ longer.
 """
 _MOST_ON_ONE = 16
 """The maximum number of inputs on a connection that the target keeps open: what they leave behind would add up."""
-_MOST_CARRIED, _GLANCE_S = 512, 0.05
-"""The maximum number of additional connections that only wait; how often it is seen which of them do."""
+_GLANCE_S = 0.05
+"""How often it is seen which connections only wait."""
 _FEWEST = 16
 """If a target ends connections on the way to their state, it gets fewer at a time, but at least this number."""
 
@@ -47,8 +47,8 @@ class Executor:
     it gets a separate connection, as every input does without ``keeping``.
 
     With ``carrying``, connections that only wait for the end of a silence take up no room, and a run ends once no
-    others are left; their results come with the next run, or from ``finish``. If no input reaches a state, the loop
-    skips that state for a while.
+    others are left; their results come with the next run, or from ``finish``. ``most_carried`` limits their number. If
+    no input reaches a state, the loop skips that state for a while.
     """
 
     def __init__(
@@ -70,7 +70,8 @@ class Executor:
         self._room, self._beginning = connections, 0
         self._gates = Gates()
         self._running: set[Connection] = set()
-        self._idle, self._counted_s, self._left_s = 0, 0.0, 0.0
+        self._idle: set[Connection] = set()
+        self.most_carried, self._counted_s, self._left_s = MOST_CARRIED, 0.0, 0.0
         self._early: list[InputResult] = []
         self._due: list[tuple[float, int, Connection]] = []
         self._pushed = 0
@@ -113,6 +114,7 @@ class Executor:
         for connection in self._running:
             self._drop(connection)
         self._running.clear()
+        self._idle.clear()
         self._due.clear()
 
     def _run(self, waiting: InputQueue, carrying: bool) -> Iterator[InputResult]:
@@ -123,7 +125,7 @@ class Executor:
         whole = False
         try:
             while not self._is_over(waiting, carrying):
-                self._count_idle(carrying)
+                self._find_idle(carrying)
                 for refused in self._fill(waiting):
                     yield self._noted(refused)
                 for connection in self._turn(_GLANCE_S if carrying else 1.0):
@@ -136,7 +138,7 @@ class Executor:
 
     def _listen_again(self) -> None:
         """Continue with what was left waiting; the time in which no one listened is not the target's delay."""
-        self._idle = len(self._running)
+        self._idle = set(self._running)
         self._due.clear()
         for connection in self._running:
             connection.conversation.postponed(time.monotonic() - self._left_s)
@@ -146,20 +148,20 @@ class Executor:
         """Whether all have ended, or the rest can be carried over."""
         if not (self._down or waiting.is_empty):
             return False
-        if not self._running or not carrying or self._down or len(self._running) > _MOST_CARRIED:
+        if not self._running or not carrying or self._down or len(self._running) > self.most_carried:
             return not self._running
         self._counted_s = 0.0
-        self._count_idle(carrying)
-        return self._idle == len(self._running)
+        self._find_idle(carrying)
+        return len(self._idle) == len(self._running)
 
-    def _count_idle(self, carrying: bool) -> None:
-        """Count the connections that only wait, at intervals: they leave room for others."""
+    def _find_idle(self, carrying: bool) -> None:
+        """Find the connections that only wait, at intervals: they leave room for others until something happens."""
         now_s = time.monotonic()
         if carrying and now_s - self._counted_s >= _GLANCE_S:
             self._counted_s = now_s
-            self._idle = sum(
-                c.events == selectors.EVENT_READ and c.conversation.only_waits(now_s) for c in self._running
-            )
+            for one in self._running - self._idle:
+                if one.events == selectors.EVENT_READ and one.conversation.only_waits(now_s):
+                    self._idle.add(one)
 
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
         """Start as many inputs as there is room for; yields the results of those that are refused at once."""
@@ -186,6 +188,7 @@ class Executor:
 
     def _hang_up(self, connection: Connection) -> None:
         self._running.discard(connection)
+        self._idle.discard(connection)
         self._drop(connection)
 
     def close(self) -> None:
@@ -194,7 +197,7 @@ class Executor:
         self._selector.close()
 
     def _has_room(self) -> bool:
-        busy = len(self._running) - min(self._idle, _MOST_CARRIED)
+        busy = len(self._running) - min(len(self._idle), self.most_carried)
         return busy < self._room and self._beginning < BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
@@ -286,6 +289,7 @@ class Executor:
         done = []
         for key, events in ready:
             connection: Connection = key.data
+            self._idle.discard(connection)
             if events & selectors.EVENT_READ:
                 self._read(connection, now_s)
             if not connection.is_done() and (
@@ -306,6 +310,7 @@ class Executor:
             if connection.is_done() or at_s != connection.due_s:
                 continue
             connection.conversation.tick(now_s)
+            self._idle.discard(connection)
             if not connection.is_done() and connection.conversation.out:
                 self._write(connection, now_s)
             if connection.is_done():

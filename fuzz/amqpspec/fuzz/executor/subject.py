@@ -15,6 +15,7 @@ from secrets import token_hex
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.connections import room_to_wait
 from amqpspec.fuzz.executor.loop import Executor, now_s, pause
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -75,9 +76,11 @@ class Subject:
     def executor(self, tempo: Tempo) -> Executor:
         """An executor for this target."""
         filling = partial(self.filling, tag=f"{token_hex(3)}-")
-        return Executor(
+        made = Executor(
             self.address, filling, tempo, self.connections, thorough=self.thorough, keeping=self.keeping
         )
+        made.most_carried = room_to_wait(self.pid())
+        return made
 
     @property
     def sentinel_state(self) -> str:

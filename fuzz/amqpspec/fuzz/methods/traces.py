@@ -6,15 +6,17 @@ Knows: frames and methods, whether a method asks for an answer. Must not know: s
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 
 from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
 from amqpspec.spec.dialects import widest
-from amqpspec.spec.methods import MethodDialect
+from amqpspec.spec.methods import Method, MethodDialect
 from amqpspec.spec.model import Side
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Call, Codec, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
+
+_KEPT, _KEPT_OCTETS = 1024, 512
 
 
 def traces(dialect_id: str, dialect: MethodDialect, octets: bytes) -> Traces:
@@ -40,14 +42,27 @@ def _of_frame(dialect_id: str, dialect: MethodDialect, frame: Frame) -> Sign:
     if kind != "method":
         return Sign(kind, frame.channel, False, kind not in ("header", "body"))
     fits = len(frame.payload) + dialect.layout.overhead_octets <= dialect.layout.min_size_octets
-    call = _read(_codecs(dialect_id), frame.payload) if fits else None
-    if call is None:
+    read = _asked_once if len(frame.payload) <= _KEPT_OCTETS else _asked
+    found = read(dialect_id, frame.payload) if fits else None
+    if found is None:
         return Sign("unreadable method", frame.channel, False, True, True)
-    row = call.method
+    row, asks = found
     moves = row.class_name == "connection"
     placed = (frame.channel == 0) is moves and row.sent_by is not Side.SERVER
-    quiet = not row.replies or bool(call.args.get("no_wait") or call.args.get("nowait"))
-    return Sign(row.name, frame.channel, placed and not row.content, not quiet, moves)
+    return Sign(row.name, frame.channel, placed and not row.content, asks, moves)
+
+
+def _asked(dialect_id: str, payload: bytes) -> tuple[Method, bool] | None:
+    """A method and whether it asks for an answer; None for one that some version of the tables cannot read."""
+    call = _read(_codecs(dialect_id), payload)
+    if call is None:
+        return None
+    quiet = not call.method.replies or bool(call.args.get("no_wait") or call.args.get("nowait"))
+    return call.method, not quiet
+
+
+# An input may repeat one method thousands of times, on many channels: it is read once.
+_asked_once = lru_cache(_KEPT)(_asked)
 
 
 @cache

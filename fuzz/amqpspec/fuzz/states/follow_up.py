@@ -25,8 +25,13 @@ _FAR = 64
 def traces(dialect_id: str, octets: bytes) -> Traces:
     """What the octets of an input leave behind."""
     found = states_part(dialect_id).traces(octets)
-    small = len(found.names) <= _MOST_FRAMES and len(octets) <= _MOST_OCTETS
+    small = len(found.names) <= _MOST_FRAMES and not is_long(octets)
     return found if small else replace(found, sound=False)
+
+
+def is_long(octets: bytes) -> bool:
+    """Whether an input is so long that its target has an excuse, whatever is in it."""
+    return len(octets) > _MOST_OCTETS
 
 
 # --- the handshake

@@ -1,0 +1,74 @@
+"""Inputs that wait until everything else was sent: what is left of batches that ended on a known crash or hang.
+
+Each such end costs a restart and shows nothing new. Which cell of a batch caused it is not known, so that all cells of
+which something was left wait; then each has a batch to itself, and the one that does it again is stopped.
+
+Knows: batches. Must not know: how they are sent, why they wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
+from amqpspec.fuzz.inputs.catalogue import by_key, resolve
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+
+
+class PutOff:
+    """Batches of one cell each, in the order in which they were put off. ``saved`` is an earlier state."""
+
+    def __init__(self, dialect: str, saved: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._waiting: list[Batch] = []
+        self._under_way: Batch | None = None
+        for one in saved:
+            # With other tables an id means nothing: its cell stays open.
+            with suppress(ValueError, KeyError, TypeError):
+                self._waiting.append(_restored(dialect, one))
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def holds(self, cell: str) -> bool:
+        """Whether something of a cell waits."""
+        return any(cell == span.cell.key for batch in self._waiting for span in batch.spans)
+
+    def add(self, batch: Batch, left: Sequence[FuzzInput]) -> list[str]:
+        """Put off what is left of a batch; returns the keys of the cells."""
+        parts = list(batch.parts(left))
+        self._waiting += parts
+        return [cell.key for part in parts for cell in part.cells]
+
+    def next(self, at: Position, stopped: Callable[[str], bool]) -> Batch | None:
+        """The batch that has waited longest, which leaves the position; None if none is left."""
+        self._under_way = None
+        while self._waiting and self._under_way is None:
+            batch = self._waiting.pop(0)
+            if not any(stopped(cell.key) for cell in batch.cells):
+                self._under_way = replace(batch, after=at)
+        return self._under_way
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The state, for ``saved``; a batch that is under way is sent again."""
+        under_way = [self._under_way] if self._under_way is not None else []
+        return [
+            {"spans": batch.names["spans"], "inputs": [str(item.id) for item in batch.items]}
+            for batch in (*under_way, *self._waiting)
+        ]
+
+
+def _restored(dialect: str, one: Mapping[str, Any]) -> Batch:
+    """Raises ValueError, KeyError, TypeError for what ``to_json`` did not write with the same tables."""
+    items = [resolve(InputId.parse(id)) for id in one["inputs"]]
+    return Batch(items, Position(), tuple(_spans(dialect, one["spans"])), whole=False)
+
+
+def _spans(dialect: str, spans: Iterable[Sequence[Any]]) -> Iterable[Span]:
+    for first, last, step in spans:
+        id, end = InputId.parse(first), InputId.parse(last)
+        cell = by_key(dialect)[f"{dialect}/{id.family}/{id.role}/{id.state}"]
+        yield Span(cell, range(id.counter, end.counter + 1, step))
