@@ -619,4 +619,4 @@ def test_a_batch_hides_no_burning_input_and_takes_no_age() -> None:
         dear.clean(2048, 0.1)
         slow.clean(128, 4.0)
         small.clean(5, 1.0)
-    assert dear.size == 512 and slow.size == 320 and small.size == 128
+    assert dear.size == 1500 and slow.size == 320 and small.size == 128

@@ -144,7 +144,8 @@ class BatchRunner:
         # A target that took nothing of this was spoilt by what came before.
         suspects = self._last if self._last is not None and not (tried or waiting) else wave
         if result.fatal or self._concerns(suspects, check):
-            self._sender.finish()
+            with self._clock.aside(lambda: result.fatal):
+                self._sender.finish()
         self._take(suspects, seen, check)
         self._take_belated(check if result.fatal else None)
         self._last = wave if tried or waiting else self._last

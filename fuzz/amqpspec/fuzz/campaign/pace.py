@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 MOST = 2048
-_HIDDEN_CPU_S = 2.0
-"""More than so much processor time of harmless inputs would hide an input that burns."""
+_HIDDEN_CPU_S = 3.0
+"""More than so much processor time granted to harmless inputs would hide an input that burns about as much: of what is
+granted, half is usual, and one second more is tolerated.
+"""
 _LONGEST_S = 10.0
 
 
@@ -29,8 +31,9 @@ class Pace:
     def size(self) -> int:
         """How many inputs are sent together next."""
         size = min(self._size, self._fits)
-        while size > self.least and self._usual_cpu_s(size) > _HIDDEN_CPU_S:
-            size //= 2
+        granted_s = self._usual_cpu_s(size)
+        if granted_s > _HIDDEN_CPU_S:
+            size = int(size * _HIDDEN_CPU_S / granted_s)
         return max(self.least, size)
 
     def clean(self, inputs: int, took_s: float) -> None:
