@@ -2,8 +2,7 @@
 
 A campaign with all oracles continues where it stood; between its parts a plain client opens as many connections at a
 time, each closed with a reset once it is open. Blame waits as long as it can. The rate counts all inputs, over the time
-without blame, restarts, and the time in which a crash or a hang is made sure of; a second row has that time beside the
-whole.
+without blame, restarts, and the confirmation of crashes and hangs; a second row has that time beside the whole.
 
 Knows: a target, a campaign, a minimal client. Must not know: what inputs mean, how a campaign is led.
 
@@ -106,7 +105,8 @@ def named_subject(stack: ExitStack, options: argparse.Namespace, connections: in
 def beside(order: CampaignOrder, rounds: int, connections: int) -> Iterator[Row]:
     """Both sides alternately; each round of handshakes takes a quarter of the time of the campaign's."""
     subject, round_s = order.subject, order.budget_s
-    chosen_cells(subject.dialect, order.patterns)  # made once, before the clock starts
+    for cell in chosen_cells(subject.dialect, order.patterns):
+        _ = cell.inputs  # made once, before the clock starts
     at_a_time = min(connections, BEGINNING)  # a campaign also has this many concurrent handshakes
     handshakes(subject, at_a_time, min(1.0, round_s))
     ours: list[Measured] = []

@@ -57,7 +57,7 @@ def test_a_cell_that_was_stopped_meanwhile_does_not_come() -> None:
     assert found is not None and found.cells == CELLS[1:]
 
 
-def test_what_waits_and_what_is_under_way_survives_a_kill() -> None:
+def test_what_waits_and_what_is_in_progress_survives_a_kill() -> None:
     put_off = PutOff(DIALECT)
     put_off.add(BATCH, BATCH.items[2:6])
     put_off.next(Position(), lambda key: False)
@@ -90,7 +90,7 @@ def test_only_a_known_crash_or_hang_puts_off(complaints: Complaints) -> None:
     assert not met(complaints, seen=replace(LOOP, cause="endless in d.E.f")), "another cause is blamed"
 
 
-def test_random_origins_that_were_under_way_are_drawn_less_often_and_at_last_not_at_all(
+def test_random_origins_that_were_in_progress_are_drawn_less_often_and_at_last_not_at_all(
     complaints: Complaints,
 ) -> None:
     items = [random_input(DIALECT, random_id(DIALECT, 1, n)) for n in range(2)]

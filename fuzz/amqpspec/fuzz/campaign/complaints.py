@@ -289,7 +289,7 @@ class Complaints:
             self._revive(triage, seen)
 
     def _revive(self, triage: Triage, seen: Suspicion) -> None:
-        """Bring back a target that ended as before; origins whose inputs were under way are drawn less often."""
+        """Bring back a target that ended as before; origins whose inputs were in progress are drawn less often."""
         self.met_known = True
         for id in seen.inputs:
             if id.family == RANDOM:

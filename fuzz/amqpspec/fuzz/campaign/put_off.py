@@ -53,7 +53,7 @@ class PutOff:
         return self._under_way
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The state, for ``saved``; a batch that is under way is sent again."""
+        """The state, for ``saved``; a batch that is in progress is sent again."""
         under_way = [self._under_way] if self._under_way is not None else []
         return [
             {"spans": batch.names["spans"], "inputs": [str(item.id) for item in batch.items]}

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from amqpspec.fuzz.campaign.expectation import Expectation
@@ -53,12 +54,18 @@ class Position:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Leg:
-    """The part of a cell that has a fixed turn: these numbers."""
+    """The part of a cell that has a fixed turn: at most ``few`` numbers, or all. They are counted when first needed."""
 
     cell: Cell
-    numbers: range
+    few: int | None = None
+
+    @cached_property
+    def numbers(self) -> range:
+        """The numbers."""
+        inputs = self.cell.inputs
+        return range(inputs) if self.few is None else first_round(inputs, self.few)
 
     @property
     def later(self) -> int:
@@ -258,14 +265,12 @@ class Schedule:
 
 def legs(cells: Sequence[Cell], early: Collection[str] = (), shards: int = 1) -> tuple[Leg, ...]:
     """The first part of the order: a few inputs of each cell, families alternately, ``early`` states first."""
-    return tuple(
-        Leg(cell, first_round(cell.inputs, FEW * shards)) for cell in _in_turns(cells, frozenset(early))
-    )
+    return tuple(Leg(cell, FEW * shards) for cell in _in_turns(cells, frozenset(early)))
 
 
 def cell_by_cell(cells: Sequence[Cell]) -> tuple[Leg, ...]:
     """Each cell as a whole, one after the other: the order for comparisons."""
-    return tuple(Leg(cell, range(cell.inputs)) for cell in cells)
+    return tuple(Leg(cell) for cell in cells)
 
 
 def _in_turns(cells: Sequence[Cell], early: frozenset[str]) -> list[Cell]:

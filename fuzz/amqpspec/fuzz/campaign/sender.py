@@ -55,7 +55,7 @@ class Sender:
         return seen, check
 
     def _checked(self, results: Sequence[InputResult], waiting: Sequence[FuzzInput]) -> Check:
-        """What the oracles say. The time in which a crash or a hang is made sure of is not time of sending."""
+        """What the oracles say. The time in which a crash or a hang is confirmed does not count as sending."""
         check = Check(())
         with self._clock.aside(lambda: any(s.oracle in SPOILS for s in check.suspicions)):
             check = self._monitor.after(results, waiting)

@@ -20,7 +20,7 @@ _MOST_REACTIONS = 1000
 @dataclass(slots=True)
 class Tally:
     """``cells`` holds the state of each cell that was begun; all others are open. ``aside_s`` are the seconds of
-    blame, of restarts, and of making sure of crashes and hangs.
+    blame, of restarts, and of the confirmation of crashes and hangs.
     """
 
     inputs: int = 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from amqpspec.fuzz.executor.web import WebPipe
 
 MOST_CARRIED, _MOST_KNOWN = 512, 4096
-"""So many connections at most only wait besides the others: on any target, and on one whose descriptors are known."""
+"""How many connections may only wait besides the others: on any target, and on one whose descriptors are known."""
 
 
 def room_to_wait(pid: int | None) -> int:

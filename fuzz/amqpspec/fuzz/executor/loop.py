@@ -29,9 +29,7 @@ _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
 """With this many outstanding answers, no new inputs are started."""
 BEGINNING = 64
-"""The maximum number of connections that are on the way to their state at once: a target's backlog is not much
-longer.
-"""
+"""How many connections may be on the way to their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
 """The maximum number of inputs on a connection that the target keeps open: what they leave behind would add up."""
 _GLANCE_S = 0.05
