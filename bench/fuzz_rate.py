@@ -145,17 +145,19 @@ class Measured:
 
 
 def _measured(order: CampaignOrder) -> Measured:
-    """From the end of the first batch, in which the target is measured, to that of the last. Raises Unanswered."""
+    """What follows the first batch, in which the target is measured; all, if there is only one. Raises Unanswered."""
     ends: list[Measured] = []
+    campaign = Campaign(replace(order, notify=lambda progress: ends.append(_so_far(progress))))
+    begun = _so_far(campaign.progress)
+    ended = _so_far(campaign.run().progress)
+    if ended.inputs == begun.inputs:
+        raise Unanswered("expected inputs, actual: none; --seconds is too short")
+    return ended.since(ends[0] if len(ends) > 1 else begun)
 
-    def note(progress: Progress) -> None:
-        tally = progress.tally
-        ends.append(Measured(tally.inputs, tally.seconds_s, tally.aside_s))
 
-    Campaign(replace(order, notify=note)).run()
-    if len(ends) < 2:
-        raise Unanswered("expected two batches at least, actual: fewer; --seconds is too short")
-    return ends[-1].since(ends[0])
+def _so_far(progress: Progress) -> Measured:
+    tally = progress.tally
+    return Measured(tally.inputs, tally.seconds_s, tally.aside_s)
 
 
 # --- the plain client
