@@ -14,7 +14,7 @@ from amqpspec.cli.fuzz_sequences import with_programs
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.process import Gauge
-from amqpspec.fuzz.sequences.loads import judge
+from amqpspec.fuzz.sequences.loads import Reading, judge, judge_held
 from amqpspec.fuzz.sequences.machine import run_program
 from amqpspec.fuzz.sequences.stage import Stage
 from amqpspec.fuzz.sequences.step import LOAD, Step, Violation
@@ -36,6 +36,36 @@ def take(self):
     kept.append((taken, bytearray(1 << 20)))
     return taken
 channel.Transaction.take = take
+"""
+KEEPS_LINKS = """
+from amqpspec.reference.amqp_1_0.session import Session
+sound = Session.detach
+def detach(self, endpoint, *, closed):
+    kept.append(bytearray(10_000))
+    return sound(self, endpoint, closed=closed)
+Session.detach = detach
+"""
+KEEPS_HANDLES = """
+from amqpspec.reference.amqp_fast_0_8.handles import Handle
+sound = Handle.stop
+def stop(self):
+    kept.append(bytearray(10_000))
+    return sound(self)
+Handle.stop = stop
+"""
+NEEDS_MUCH = """
+from mmap import mmap
+from amqpspec.reference.model.queues import Queue
+from amqpspec.reference.model.vhost import VirtualHost
+sound, end = Queue.enqueue, VirtualHost.delete_queue
+def enqueue(self, message):
+    kept.append(mmap(-1, 1 << 19))
+    kept[-1].write(bytes(1 << 19))
+    return sound(self, message)
+def delete_queue(self, queue):
+    kept.clear()
+    return end(self, queue)
+Queue.enqueue, VirtualHost.delete_queue = enqueue, delete_queue
 """
 BROKER = """
 import sys
@@ -88,17 +118,26 @@ def test_a_clean_broker_is_clean_in_every_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "defect", "load"),
+    ("dialect", "defect", "load", "other"),
     [
-        ("amqp-0-9-1", KEEPS_CONSUMERS, "consumers cancelled"),
-        ("amqp-0-9-1", KEEPS_TRANSACTIONS, "transactions rolled back"),
-        ("amqp-0-10", KEEPS_CONSUMERS, "subscriptions cancelled"),
+        ("amqp-0-9-1", KEEPS_CONSUMERS, "consumers cancelled", "queues deleted"),
+        ("amqp-0-9-1", KEEPS_TRANSACTIONS, "transactions rolled back", "queues deleted"),
+        ("amqp-0-10", KEEPS_CONSUMERS, "subscriptions cancelled", "queues deleted"),
+        ("amqp-1-0", KEEPS_LINKS, "links detached", "sessions ended"),
+        ("amqp-fast-0-8", KEEPS_HANDLES, "handles closed", "slow reader"),
     ],
 )
-def test_a_broker_that_keeps_something_each_time_is_found(dialect: str, defect: str, load: str) -> None:
+def test_a_broker_that_keeps_something_each_time_is_found(
+    dialect: str, defect: str, load: str, other: str
+) -> None:
     with broker(dialect, defect) as stage:
         assert kind_of(stage, load) == f"{load}: memory grows"
-        assert kind_of(stage, "queues deleted") == ""
+        assert kind_of(stage, other) == ""
+
+
+def test_a_broker_that_needs_far_more_than_it_holds_is_found_although_it_keeps_nothing() -> None:
+    with broker("amqp-0-9-1", NEEDS_MUCH) as stage:
+        assert kind_of(stage, "slow reader") == "slow reader: too much memory while held"
 
 
 def gauges(*mib: float, cpu_s: tuple[float, ...] = ()) -> list[Gauge]:
@@ -129,6 +168,35 @@ def test_what_grows_to_the_end_is_a_violation() -> None:
     slower = gauges(*(0,) * 9, cpu_s=(0, 0.1, 0.2, 0.3, 0.4, 1.0, 2.0, 3.0, 4.0))
     with pytest.raises(Violation, match="processor time"):
         judge("load", slower)
+
+
+def readings(*mib: tuple[float, float], octets: int = 1) -> list[Reading]:
+    """What was held and what remained, in MiB."""
+    return [
+        Reading(held, after, octets)
+        for held, after in zip(gauges(*(h for h, _ in mib)), gauges(*(a for _, a in mib)), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        readings(*[(30, 0)] * 9),  # little, although out of proportion
+        readings(*[(500, 0)] * 9, octets=32 << 20),  # much, for much
+        readings(*[(500, 0)] * 9, octets=0),  # no messages
+        readings(*[(500, 0)] * 8, (500, 500)),  # a heap that is not collected each time
+        readings(*((8 * n % 32, 0) for n in range(9))),
+    ],
+)
+def test_what_holding_takes_in_proportion_is_no_violation(seen: list[Reading]) -> None:
+    judge_held("load", seen)
+
+
+def test_what_holding_takes_beyond_proportion_or_more_each_time_is_a_violation() -> None:
+    with pytest.raises(Violation, match="allowed 32 MiB"):
+        judge_held("load", readings(*[(500, 0)] * 9))
+    with pytest.raises(Violation, match="32 MiB, then 32 MiB"):
+        judge_held("load", readings(*((8 * n, 0) for n in range(9)), octets=32 << 20))
 
 
 def test_a_load_is_a_step_that_can_be_run_again() -> None:

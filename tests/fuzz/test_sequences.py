@@ -26,7 +26,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.memory import Conditions, MemoryTarget
 from amqpspec.spec.dialects import runnable_dialects
 
-METHODS, TYPED, ASSEMBLIES = "amqp-0-9-1", "amqp-1-0", "amqp-0-10"
+METHODS, TYPED, ASSEMBLIES, COMMANDS = "amqp-0-9-1", "amqp-1-0", "amqp-0-10", "amqp-fast-0-8"
 PROGRAMS, STEPS = 40, 30
 ENOUGH, SHORT = 200, 20
 """Programs within which a fault is found, and steps in which it is shown, whatever numbers hypothesis draws: it prefers
@@ -122,6 +122,27 @@ def test_a_seeded_fault_of_sessions_is_found_within_a_few_programs(fault: str, k
     smallest = prune(begin_of(ASSEMBLIES, fault), found, lambda: False)
     assert len(smallest.program) <= SHORT
     assert run_program(begin_of(ASSEMBLIES), smallest.program) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("close-settles-deliveries", "wrong message count|not delivered|lost"),
+        ("temporary-queues-outlive-the-connection", "temporary queue outlives its connection"),
+        ("queue-serves-every-reader", ""),
+        ("prefetch-one-more", "delivered beyond prefetch"),
+        ("redelivered-not-marked", "redelivered is 0"),
+        ("unget-drops-the-message", "wrong message count|not delivered|lost"),
+        ("flow-ignored", "delivered while paused"),
+        ("browsing-consumes", "wrong message count"),
+    ],
+)
+def test_a_seeded_fault_of_handles_is_found_within_a_few_programs(fault: str, kind: str) -> None:
+    found = search_of(COMMANDS, fault, shrinks=False).run(1, ENOUGH, STEPS)
+    assert found is not None and re.match(kind, found.violation.kind)
+    smallest = prune(begin_of(COMMANDS, fault), found, lambda: False)
+    assert len(smallest.program) <= SHORT
+    assert run_program(begin_of(COMMANDS), smallest.program) is None
 
 
 def test_a_committed_message_may_reach_a_queue_that_has_taken_the_name() -> None:

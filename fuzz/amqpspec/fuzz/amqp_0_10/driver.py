@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from amqpspec.fuzz.amqp_0_10 import answers, dissect, interop
+from amqpspec.fuzz.amqp_0_10 import dissect, interop
 from amqpspec.fuzz.amqp_0_10 import states as ways
-from amqpspec.fuzz.amqp_0_10 import traces as signs
+from amqpspec.fuzz.amqp_0_10.answers import decoder
 from amqpspec.fuzz.amqp_0_10.canary import AssemblyCanary
 from amqpspec.fuzz.amqp_0_10.case_words import case_words
 from amqpspec.fuzz.amqp_0_10.client_frames import frames_in
@@ -19,20 +19,19 @@ from amqpspec.fuzz.amqp_0_10.judge import judge
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
 from amqpspec.fuzz.amqp_0_10.server_places import FAMILIES as SERVER_FAMILIES
 from amqpspec.fuzz.amqp_0_10.server_places import on_channel_of, server_places
+from amqpspec.fuzz.amqp_0_10.traces import traces
 from amqpspec.fuzz.amqp_0_10.turns import FACTS, turn_of
 from amqpspec.fuzz.clients.part import ServerPlace
-from amqpspec.fuzz.driver import FuzzDriver
-from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.families.base import Location
-from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.inputs.part import WordedFrames
-from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
-from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
+from amqpspec.fuzz.interop.part import Piece, put_channel
+from amqpspec.fuzz.modular import Answers, ModularDriver
+from amqpspec.fuzz.selftest.frames import FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import Programs
-from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
-from amqpspec.fuzz.trees.tree import Node
+from amqpspec.fuzz.states.model import State, Values
 from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.assemblies import AssemblyDialect
 from amqpspec.wire.amqp_0_10.describe import describe_frame
@@ -40,7 +39,7 @@ from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 
 
-class Amqp010Driver(FuzzDriver):
+class Amqp010Driver(ModularDriver):
     """AMQP 0-10."""
 
     @cached_property
@@ -49,6 +48,24 @@ class Amqp010Driver(FuzzDriver):
         found = tables(self.dialect_id)
         assert isinstance(found, AssemblyDialect)
         return found
+
+    answers = Answers(
+        productions=productions,
+        frames_of=dissect.frames,
+        boofuzz=interop.boofuzz,
+        judge=judge,
+        states=ways.states_of,
+        octets_of=ways.octets_of,
+        traces=traces,
+        exchange_on=ways.exchange_on,
+        closing=ways.closing,
+        opens_or_ends=ways.OPENS_OR_ENDS,
+        can_be_repeated=ways.can_be_repeated,
+        turn_of=turn_of,
+        facts=FACTS,
+        decoder=decoder,
+        frames_in=frames_in,
+    )
 
     # --- sequences
 
@@ -61,24 +78,12 @@ class Amqp010Driver(FuzzDriver):
 
     # --- grammar, families, judge
 
-    def productions(self) -> Iterable[Production]:
-        """Controls, commands, transfers, structs and types."""
-        return productions(self.tables)
-
     def locations(self, family: str, state: State) -> Iterator[Location]:
         """Where a family bends what AMQP 0-10 has."""
         from amqpspec.fuzz.amqp_0_10.families import LOCATIONS
 
         if family in LOCATIONS:
             yield from LOCATIONS[family](self.dialect_id, state)
-
-    def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
-        """The one requirement that octets break."""
-        return judge(state, steps)
-
-    def frames_of(self, octets: bytes) -> Iterator[Node]:
-        """Recorded frames as trees."""
-        return dissect.frames(self.tables, octets)
 
     def words_of(self, octets: bytes) -> WordedFrames:
         """Frames by what they complete."""
@@ -102,52 +107,12 @@ class Amqp010Driver(FuzzDriver):
     first_channel = CHANNEL
     handshake = ways.HANDSHAKE
 
-    def states(self) -> Iterator[State]:
-        """From the protocol header to a closed connection."""
-        return ways.states_of()
-
-    def octets_of(self, say: Say, values: Values) -> bytes:
-        """A control, a command or a message."""
-        return ways.octets_of(say, values)
-
-    def traces(self, octets: bytes) -> Traces:
-        """What assemblies leave behind."""
-        return signs.traces(octets)
-
-    def exchange_on(self, channel: int) -> Exchange:
-        """A session is attached and asked for a result."""
-        return ways.exchange_on(channel)
-
-    def closing(self, channel: int) -> Step:
-        """A session's detach."""
-        return ways.closing(channel)
-
-    def opens_or_ends(self, name: str) -> bool:
-        """Sessions."""
-        return name in ways.OPENS_OR_ENDS
-
-    def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:
-        """Steps without messages."""
-        return ways.can_be_repeated(steps)
-
-    def turn_of(self, production: str) -> Turn | None:
-        """What a production needs and gives."""
-        return turn_of(production)
-
-    def facts_in(self, state: str) -> str:
-        """What holds after a way."""
-        return FACTS.get(state, "")
-
     # --- what a target says
 
     sentinel_state = "session"
     announced_in = "start"
     answers_where_asked = True
     sign_of_life = encode_assembly("connection.heartbeat")
-
-    def decoder(self) -> Decode:
-        """A decoder of assemblies."""
-        return answers.decoder()
 
     def queue_of(self, number: int, values: Values) -> str:
         """Each connection declares a separate queue."""
@@ -176,20 +141,12 @@ class Amqp010Driver(FuzzDriver):
         """A frame on another channel."""
         return put_channel(self.tables.layout.header, octets, channel)
 
-    def boofuzz(self) -> BoofuzzFacts:
-        """Frames by segment type and codes."""
-        return interop.boofuzz(self.tables)
-
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
         """A query of an exchange, and common commands: none that a run's probe for optional classes sends."""
         return {
             "rare": FrameCondition(frozenset({"exchange.query"})),
             "common": FrameCondition(frozenset({"queue.query", "exchange.bound"})),
         }
-
-    def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
-        """A client's controls and commands."""
-        return frames_in(octets)
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""

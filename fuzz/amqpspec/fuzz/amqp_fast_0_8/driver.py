@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
-from amqpspec.fuzz.amqp_fast_0_8 import answers, dissect, interop
+from amqpspec.fuzz.amqp_fast_0_8 import dissect, interop
 from amqpspec.fuzz.amqp_fast_0_8 import states as ways
-from amqpspec.fuzz.amqp_fast_0_8 import traces as signs
+from amqpspec.fuzz.amqp_fast_0_8.answers import decoder
 from amqpspec.fuzz.amqp_fast_0_8.canary import CommandCanary
 from amqpspec.fuzz.amqp_fast_0_8.case_words import CASE_WORDS
 from amqpspec.fuzz.amqp_fast_0_8.client_frames import frames_in
@@ -20,19 +20,19 @@ from amqpspec.fuzz.amqp_fast_0_8.judge import judge
 from amqpspec.fuzz.amqp_fast_0_8.samples import CHANNEL
 from amqpspec.fuzz.amqp_fast_0_8.server_places import FAMILIES as SERVER_FAMILIES
 from amqpspec.fuzz.amqp_fast_0_8.server_places import server_places
+from amqpspec.fuzz.amqp_fast_0_8.traces import traces
 from amqpspec.fuzz.amqp_fast_0_8.turns import FACTS, turn_of
 from amqpspec.fuzz.clients.part import ServerPlace
-from amqpspec.fuzz.driver import FuzzDriver
-from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.families.base import Location
-from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.inputs.part import WordedFrames
-from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece
-from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
+from amqpspec.fuzz.interop.part import Piece
+from amqpspec.fuzz.modular import Answers, ModularDriver
+from amqpspec.fuzz.selftest.frames import FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
-from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
-from amqpspec.fuzz.trees.tree import Node
+from amqpspec.fuzz.sequences.part import Programs
+from amqpspec.fuzz.states.model import State, Step, Values
 from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.commands import CommandDialect
 from amqpspec.wire.amqp_fast_0_8.describe import describe_frame
@@ -41,7 +41,7 @@ from amqpspec.wire.amqp_fast_0_8.frames import CommandReader
 _MAX_OCTETS = 1 << 24
 
 
-class AmqpFastDriver(FuzzDriver):
+class AmqpFastDriver(ModularDriver):
     """AMQP/Fast."""
 
     absent = MappingProxyType(
@@ -58,11 +58,34 @@ class AmqpFastDriver(FuzzDriver):
         assert isinstance(found, CommandDialect)
         return found
 
-    # --- grammar, families, judge
+    answers = Answers(
+        productions=productions,
+        frames_of=dissect.frames,
+        boofuzz=interop.boofuzz,
+        judge=judge,
+        states=ways.states_of,
+        octets_of=ways.octets_of,
+        traces=traces,
+        exchange_on=ways.exchange_on,
+        closing=ways.closing,
+        opens_or_ends=ways.OPENS_OR_ENDS,
+        can_be_repeated=ways.can_be_repeated,
+        turn_of=turn_of,
+        facts=FACTS,
+        decoder=decoder,
+        frames_in=frames_in,
+    )
 
-    def productions(self) -> Iterable[Production]:
-        """Commands, messages and tables."""
-        return productions(self.tables)
+    # --- sequences
+
+    @property
+    def programs(self) -> Programs:
+        """Connections, channels, handles and transactions."""
+        from amqpspec.fuzz.amqp_fast_0_8.sequences.programs import PROGRAMS
+
+        return PROGRAMS
+
+    # --- grammar, families, judge
 
     def locations(self, family: str, state: State) -> Iterator[Location]:
         """Where a family bends what AMQP/Fast has."""
@@ -70,14 +93,6 @@ class AmqpFastDriver(FuzzDriver):
 
         if family in LOCATIONS:
             yield from LOCATIONS[family](self.dialect_id, state)
-
-    def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
-        """The one requirement that octets break."""
-        return judge(state, steps)
-
-    def frames_of(self, octets: bytes) -> Iterator[Node]:
-        """Recorded frames as trees."""
-        return dissect.frames(self.tables, octets)
 
     def words_of(self, octets: bytes) -> WordedFrames:
         """Frames by their commands."""
@@ -96,54 +111,14 @@ class AmqpFastDriver(FuzzDriver):
     first_channel = CHANNEL
     handshake = ways.HANDSHAKE
 
-    def states(self) -> Iterator[State]:
-        """From the greeting to a closed connection."""
-        return ways.states_of()
-
-    def octets_of(self, say: Say, values: Values) -> bytes:
-        """A command, with what follows it."""
-        return ways.octets_of(say, values)
-
-    def traces(self, octets: bytes) -> Traces:
-        """What commands leave behind."""
-        return signs.traces(octets)
-
-    def exchange_on(self, channel: int) -> Exchange:
-        """A channel and a handle are opened."""
-        return ways.exchange_on(channel)
-
     def farewell(self, channel: int) -> Step:
         """The CLOSE that answers one of a channel."""
         return Step(ways.closing(channel).says)
-
-    def closing(self, channel: int) -> Step:
-        """A channel's close."""
-        return ways.closing(channel)
-
-    def opens_or_ends(self, name: str) -> bool:
-        """Channels and handles."""
-        return name in ways.OPENS_OR_ENDS
-
-    def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:
-        """Steps without messages."""
-        return ways.can_be_repeated(steps)
-
-    def turn_of(self, production: str) -> Turn | None:
-        """What a production needs and gives."""
-        return turn_of(production)
-
-    def facts_in(self, state: str) -> str:
-        """What holds after a way."""
-        return FACTS.get(state, "")
 
     # --- what a target says
 
     sentinel_state = "handle"
     answers_where_asked = True
-
-    def decoder(self) -> Decode:
-        """A decoder of commands."""
-        return answers.decoder()
 
     def queue_of(self, number: int, values: Values) -> str:
         """Each connection has a topic of its own."""
@@ -172,20 +147,12 @@ class AmqpFastDriver(FuzzDriver):
         """A command on another channel."""
         return interop.on_channel(self.tables, octets, channel)
 
-    def boofuzz(self) -> BoofuzzFacts:
-        """Frames by their codes."""
-        return interop.boofuzz(self.tables)
-
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
         """A pause of a handle, and common commands."""
         return {
             "rare": FrameCondition(frozenset({"handle.flow"}), "flow_pause", "True"),
             "common": FrameCondition(frozenset({"handle.query", "handle.browse"})),
         }
-
-    def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
-        """A client's commands."""
-        return frames_in(octets)
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""

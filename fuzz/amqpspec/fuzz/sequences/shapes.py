@@ -74,13 +74,17 @@ def in_groups(
     prepare: Callable[[P], Q],
     take: Callable[[P, Q, int], T],
     give: Callable[[P, T], object],
+    share: int = 1,
 ) -> Load:
-    """Things are taken by number, a group at once, and given back; then the next group."""
+    """Things are taken by number, a group at once, and given back; then the next group.
+
+    ``share``: one in so many of the things that are asked for, where each needs several answers.
+    """
 
     def load(context: Context, count: int, hold: Hold) -> None:
         with client.at_work(context) as peer:
             place = prepare(peer)
-            for _ in range(max(1, count // size)):
+            for _ in range(max(1, count // size // share)):
                 taken = [take(peer, place, number) for number in range(size)]
                 hold(0)
                 for thing in taken:

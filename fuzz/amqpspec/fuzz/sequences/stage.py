@@ -29,6 +29,8 @@ from amqpspec.wire.transport import StreamEnded
 
 PROGRAM_S = 120.0
 """How long one program may take at most, in seconds."""
+_LOAD_S, _LOAD_REPLY_S = 300.0, 60.0
+"""The same for a load, and how long an answer may take: it may have to wait for thousands of commands before it."""
 _HASTY_REPLY_S = 1.5
 _OF_CLEANING = (Unmet, StreamEnded, BudgetSpent, Stopped)
 
@@ -104,13 +106,15 @@ class Stage:
         streams = self._streams(transcript)
         context = self._context(streams)
         part = sequences_part(self.subject.dialect)
-        loads = {name: partial(self._load, name, load, context) for name, load in part.loads.items()}
+        loads = {name: partial(self._load, name, load, context, streams) for name, load in part.loads.items()}
         return _Hosted(part.world(context), streams, lambda: self._delete(context), loads)
 
-    def _load(self, name: str, load: Load, context: Context, count: int) -> None:
-        """What takes longer than a program may is not judged."""
+    def _load(self, name: str, load: Load, context: Context, streams: Streams, count: int) -> None:
+        """What takes longer than a load may is not judged."""
+        streams.budget.until_s = min(monotonic_s() + _LOAD_S, self.until_s)
+        patience = replace(context.patience, reply_s=max(_LOAD_REPLY_S, context.patience.reply_s))
         try:
-            repeated(name, partial(load, context, count), self.subject.pid)
+            repeated(name, partial(load, replace(context, patience=patience), count), self.subject.pid)
         except BudgetSpent:
             self.unjudged.append(name)
 

@@ -7,6 +7,7 @@ A missing answer raises ``Unmet``: before ``claim`` it blocks the case, after ``
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived, MessageArrived
@@ -155,7 +156,12 @@ class Peer(Watching):
 
     def received(self, handle: int = 1) -> list[MessageArrived]:
         """Messages for a handle that no wait has returned yet; does not wait."""
-        found = self.stashed(lambda a: isinstance(a, MessageArrived) and a.handle == handle)
+        return self.messages((handle,))
+
+    def messages(self, handles: Iterable[int]) -> list[MessageArrived]:
+        """What messages have arrived for handles and were not taken, in their order; does not wait."""
+        wanted = {*handles}
+        found = self.stashed(lambda a: isinstance(a, MessageArrived) and a.handle in wanted)
         return [a for a in found if isinstance(a, MessageArrived)]
 
     def left_in(self, name: str, channel: int = 1) -> list[bytes]:

@@ -32,11 +32,6 @@ def _attach(peer: Peer, address: str, number: int) -> Link:
     return peer.attach(("sender", "receiver")[number % 2], address)
 
 
-def _links(context: Context, count: int, hold: Hold) -> None:
-    """Links of both roles; each needs several answers."""
-    in_groups(_CLIENT, _LINKS, _node, _attach, Peer.detach)(context, count // 4, hold)
-
-
 def _begun(peer: Peer, place: None, number: int) -> int:
     peer.begin(1 + number)
     return 1 + number
@@ -91,7 +86,7 @@ def _read(peer: Peer, place: _Place, count: int) -> None:
 
 
 LOADS: dict[str, Load] = {
-    "links detached": _links,
+    "links detached": in_groups(_CLIENT, _LINKS, _node, _attach, Peer.detach, share=4),
     "sessions ended": in_groups(_CLIENT, _SESSIONS, nothing, _begun, Peer.end),
     "deliveries not settled": _unsettled,
     "slow reader": slow_reader(_CLIENT, _SENDING, _LARGE, _read),
