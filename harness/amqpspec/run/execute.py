@@ -254,7 +254,7 @@ def _judged(case: Case, peer: Line) -> Verdict:
         return _unjudged(BlockedBy.PREREQUISITE, "a connection to the target", f"connection {ended.how}")
     except OutOfReach as limit:
         facts = facts_of(limit.seen)
-        expected = "enough room for the case"
+        expected = "a target on which the case can run"
         return Verdict(Outcome.NOT_APPLICABLE, expected, str(limit), facts, BlockedBy.LIMIT)
     except MissingHook as missing:
         return _unjudged(BlockedBy.HOOK, "what the case needs of the configuration", str(missing))

@@ -38,6 +38,22 @@ _PRESENT = (
         "there with one binding left, and gone afterwards",
         "exists with one binding left, and deleted afterwards",
     ),
+    ("messages that come again", "messages delivered again"),
+    ("*come again [", "*delivered again ["),
+    ("message got, then left", "message fetched, then left"),
+    ("names that did not come back", "names that were not returned"),
+    ("lives on; the target sends", "stays open; the target sends"),
+    ("with nothing to tell", "with nothing to report"),
+    ("the server goes on with tune", "the server continues with tune"),
+    ("goes on with the other source", "continues with the other source"),
+    ("what came before the other close was taken", "what arrived before the other close was accepted"),
+    ("no disposition when the time had run out", "no disposition when the time was over"),
+    ("outcomes told", "outcomes reported"),
+    ("outcome told", "outcome reported"),
+    ("failure told", "failure reported"),
+    ("the target answers to no echo", "the target does not answer echo"),
+    ("a name alone", "only a name"),
+    ("served whatever the host", "served for any host"),
 )
 
 

@@ -33,7 +33,7 @@ _SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
 # Walks and steps. Short walks first: what they find needs little shrinking.
 _STAGES = ((8, 12), (5, 30), (3, 80))
-_EXPECTED = "each walk as the model has it"
+_EXPECTED = "each walk as in the model"
 
 
 class Menu(Protocol):

@@ -148,4 +148,4 @@ def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[byte
     reopened(peer)
     # Sorted: the order in which messages return is not judged here.
     again = sorted(bodies(gathered(peer, queue, len(left))))
-    return equals(peer, again, left, "messages that come again")
+    return equals(peer, again, left, "messages delivered again")

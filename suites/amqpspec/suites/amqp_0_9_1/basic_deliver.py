@@ -78,7 +78,7 @@ def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
     first, _ = taken(peer, queue, 2)
     peer.send("basic.ack", delivery_tag=first["delivery_tag"])
     reopened(peer)
-    return equals(peer, bodies(gathered(peer, queue, 1)), [b"forgotten"], "messages that come again")
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"forgotten"], "messages delivered again")
 
 
 @case("basic.get.no-ack", covers=["basic/get-ok", "basic/no-ack"])
@@ -93,7 +93,7 @@ def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
     reopened(peer)
     again = bodies(gathered(peer, queue, 1))
     return equals(
-        peer, (got and got.body, again), (b"once", [kept]), "fetched body, messages that come again"
+        peer, (got and got.body, again), (b"once", [kept]), "fetched body, messages delivered again"
     )
 
 

@@ -26,7 +26,7 @@ def recover_async_brings_all_back(peer: Peer) -> Verdict:
     received = awaited(peer, 2, None)
     for more in settled(queue, (peer, 1), (peer, 2)):
         received += more
-    return equals(peer, sorted(bodies(received)), [b"1", b"3"], "messages that come again")
+    return equals(peer, sorted(bodies(received)), [b"1", b"3"], "messages delivered again")
 
 
 @case("basic.recover-async.one-channel", covers=["basic/recover-async"])
@@ -76,7 +76,7 @@ def recover_async_beside_a_get(peer: Peer) -> Verdict:
         return does_not_apply(peer, "recover without requeue is not implemented")
     if refusal is not None:
         return judge_reaction(peer, reaction)
-    return equals(peer, bodies(awaited(peer, 1)), [consumed.encode()], "messages that come again")
+    return equals(peer, bodies(awaited(peer, 1)), [consumed.encode()], "messages delivered again")
 
 
 @case("basic.recover-async.requeue", covers=["basic/recover-async/requeue"])

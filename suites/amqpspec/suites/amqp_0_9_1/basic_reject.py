@@ -306,4 +306,4 @@ def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) 
     left = [*left, left_unacknowledged(peer, queue)]
     reopened(peer)
     again = sorted(bodies(gathered(peer, queue, len(left))))
-    return equals(peer, again, left, "messages that come again")
+    return equals(peer, again, left, "messages delivered again")

@@ -229,7 +229,7 @@ def locale_not_offered(peer: Peer) -> Verdict:
     # To pick an offered locale is the client's duty. The server has none, so going on is recorded
     # (amqp-0-9-1 connection/start-ok/locale).
     if isinstance(last, MethodArrived) and last.name == "connection.tune":
-        return observed_either_way(peer, "the server goes on with tune")
+        return observed_either_way(peer, "the server continues with tune")
     return judge_reaction(peer, reaction)
 
 

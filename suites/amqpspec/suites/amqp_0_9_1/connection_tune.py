@@ -227,7 +227,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
     if not wanted:
         peer.claim("a connection without heartbeats, as the server wants none")
         return _stays_silent(peer)
-    peer.claim(f"heartbeats of a server that wanted one every {tune['heartbeat']} s")
+    peer.claim(f"heartbeats of a server that requested one every {tune['heartbeat']} s")
     beat = peer.heartbeat(HEARTBEAT_PATIENCE_S)
     # That it comes in time is only a SHOULD, of PDF §4.2.7. None at all, though the server wanted some, is more.
     return holds(peer, beat is not None, "a heartbeat" if beat else "none")
@@ -237,7 +237,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
 def no_heartbeats_wanted(peer: Peer) -> Verdict:
     """A client that requests no heartbeats receives none, and may be silent for longer than the handshake timeout."""
     peer.open_connection(heartbeat=0)
-    peer.claim("no heartbeat, and no end, for a client that wanted none")
+    peer.claim("no heartbeat, and no end, for a client that requested none")
     return _stays_silent(peer, max(SILENCE_S, peer.context.patience.ending_s))
 
 
@@ -249,7 +249,7 @@ def no_heartbeats_wanted(peer: Peer) -> Verdict:
 def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
     """A client that requests a heartbeat every second receives them, well before the server's own interval ends."""
     peer.open_connection(heartbeat=1)
-    peer.claim("two heartbeats for a client that wanted one every second, and sends some")
+    peer.claim("two heartbeats for a client that requested one every second, and sends some")
     until_s = peer.now() + HEARTBEAT_PATIENCE_S
     beats = 0
     while beats < 2 and peer.ended is None and peer.now() < until_s:

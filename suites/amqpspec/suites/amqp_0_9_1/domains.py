@@ -129,7 +129,7 @@ def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.open_channel(2)
     left = bodies(gathered(peer, queue, 1, 2))
-    return equals(peer, (got, left), (first, [kept]), "message got, then left")
+    return equals(peer, (got, left), (first, [kept]), "message fetched, then left")
 
 
 @case("domain.no-local.own", covers=["domain/no-local"])

@@ -183,7 +183,7 @@ def legal_field_names(peer: Peer) -> Verdict:
     peer.publish(queue, b"body", properties={"headers": dict.fromkeys(names, b"value")})
     message = fetch(peer, queue)
     lost = set(names) - set(message.properties["headers"].names())
-    return equals(peer, sorted(lost), [], "names that did not come back")
+    return equals(peer, sorted(lost), [], "names that were not returned")
 
 
 def _every_type(peer: Peer) -> Table:

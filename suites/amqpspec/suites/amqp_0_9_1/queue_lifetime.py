@@ -88,7 +88,7 @@ def exclusive_queue_outlives_its_channel(peer: Peer) -> Verdict:
 def exclusive_queue_ends_with_its_connection(peer: Peer) -> Verdict:
     """An exclusive queue is deleted when its connection is closed."""
     queue, other = owned_by_another(peer)
-    peer.claim("no queue any more")
+    peer.claim("the queue no longer exists")
     peer.close()
     peer.hang_up()
     return _gone(other, queue)
@@ -98,7 +98,7 @@ def exclusive_queue_ends_with_its_connection(peer: Peer) -> Verdict:
 def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
     """An exclusive queue is deleted when its connection is lost without a close."""
     queue, other = owned_by_another(peer)
-    peer.claim("no queue any more")
+    peer.claim("the queue no longer exists")
     peer.hang_up()
     return _gone(other, queue)
 
@@ -189,7 +189,7 @@ def auto_delete_after_cancel(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     tag = peer.consume(queue)
-    peer.claim("no queue any more")
+    peer.claim("the queue no longer exists")
     peer.call("basic.cancel", consumer_tag=tag)
     return _gone(peer, queue)
 
@@ -200,7 +200,7 @@ def auto_delete_after_channel_close(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     peer.consume(queue)
-    peer.claim("no queue any more")
+    peer.claim("the queue no longer exists")
     peer.call("channel.close", reply_code=200, reply_text="done")
     return _gone(peer, queue)
 
@@ -212,7 +212,7 @@ def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
     queue = peer.queue(auto_delete=True, exclusive=False)
     peer.consume(queue)
     other = peer.another().open_channel()
-    peer.claim("no queue any more")
+    peer.claim("the queue no longer exists")
     peer.hang_up()
     return _gone(other, queue)
 

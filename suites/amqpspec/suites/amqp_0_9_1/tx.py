@@ -123,7 +123,7 @@ def commit_acknowledges(peer: Peer) -> Verdict:
     peer.call("tx.commit")
     peer.send("basic.ack", delivery_tag=second["delivery_tag"])
     reopened(peer)
-    return equals(peer, bodies(gathered(peer, queue, 1)), [b"2"], "messages that come again")
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"2"], "messages delivered again")
 
 
 @case("tx.commit.failed", covers=["tx/commit-ok", "tx/commit/transacted"], needs=_TX)
@@ -202,7 +202,7 @@ def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
     peer.send("basic.ack", delivery_tag=second["delivery_tag"])
     peer.call("tx.commit")
     reopened(peer)
-    return equals(peer, bodies(gathered(peer, queue, 1)), [b"1"], "messages that come again")
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"1"], "messages delivered again")
 
 
 @case("tx.rollback.no-redelivery", covers=["tx/rollback/no-redelivery"], needs=_TX)
@@ -246,7 +246,7 @@ def rollback_forgets_what_was_recovered(peer: Peer) -> Verdict:
     reopened(peer)
     other.send("basic.ack", delivery_tag=message["delivery_tag"])
     other.barrier(queue=queue)
-    return equals(peer, bodies(gathered(peer, queue, 0)), [], "messages that come again")
+    return equals(peer, bodies(gathered(peer, queue, 0)), [], "messages delivered again")
 
 
 @case("tx.rollback.transacted", covers=["tx/rollback/transacted"], needs=_TX)

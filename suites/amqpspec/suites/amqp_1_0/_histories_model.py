@@ -38,7 +38,7 @@ _MODES = {"settled": SETTLED_MODE, "unsettled": UNSETTLED_MODE}
 class Fate(StrEnum):
     """What the model knows of a message."""
 
-    SENT = "sent, and no outcome told"
+    SENT = "sent, and no outcome reported"
     WAITING = "in its node"
     HELD = "unsettled at a receiver"
     LOOSE = "at the target's discretion"

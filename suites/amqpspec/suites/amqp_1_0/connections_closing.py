@@ -88,7 +88,7 @@ def reads_on_behind_its_close(peer: Peer) -> Verdict:
         if not taken or (isinstance(arrival, Ended) and arrival.how == "rst"):
             return holds(peer, False, "reset, though the other close had not come")
     other.send("close")
-    return holds(peer, True, "what came before the other close was taken")
+    return holds(peer, True, "what arrived before the other close was accepted")
 
 
 @case("connections.closing.timeout", covers=["connections/closing/timeout"], slow=True, budget_s=150)

@@ -154,7 +154,7 @@ def what_a_target_sends_in_time(peer: Peer) -> Verdict:
     heard = listen(peer, 2.5 * PACE_MS / 1000)
     if peer.is_over() or peer.ended is not None:
         return holds(peer, False, heard[-1][1])
-    return observed_either_way(peer, f"with nothing to tell: {kinds(heard)}")
+    return observed_either_way(peer, f"with nothing to report: {kinds(heard)}")
 
 
 # --- empty frames
@@ -260,7 +260,7 @@ def flows_keep_alive(peer: Peer) -> Verdict:
     peer.begin()
     peer.claim("flows keep the connection open")
     sent = kept_alive(peer, idle_s, peer.flow)
-    return observed_either_way(peer, f"lives on; the target sends: {sent}")
+    return observed_either_way(peer, f"stays open; the target sends: {sent}")
 
 
 # --- steps of this module

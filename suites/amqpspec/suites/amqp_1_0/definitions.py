@@ -63,7 +63,7 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
     found = look(peer, address, bodies(3))
     decided = [outgoing.is_decided for outgoing in sent]
     return equals(
-        peer, (sorted(found), decided), (bodies(3), [False, True, False]), "messages, outcomes told"
+        peer, (sorted(found), decided), (bodies(3), [False, True, False]), "messages, outcomes reported"
     )
 
 
@@ -79,7 +79,7 @@ def settled_told_in_one_octet(peer: Peer) -> Verdict:
     settled = peer.transfer(link, b"message 1", settled=Value("boolean1", True))
     told_by_now(peer)
     found = look(peer, address, bodies(2))
-    return equals(peer, (sorted(found), settled.is_decided), (bodies(2), False), "messages, outcome told")
+    return equals(peer, (sorted(found), settled.is_decided), (bodies(2), False), "messages, outcome reported")
 
 
 @case("definitions.rcv-settle-mode.first", covers=["definitions/rcv-settle-mode/first"])

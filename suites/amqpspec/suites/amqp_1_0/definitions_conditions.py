@@ -59,7 +59,7 @@ def host_that_does_not_exist(peer: Peer) -> Verdict:
         peer.expect("open")
     reaction = peer.reaction()
     if reaction.refusal is None and reaction.closing is None:
-        return observed_either_way(peer, "served whatever the host")
+        return observed_either_way(peer, "served for any host")
     return judge_reaction(peer, reaction)
 
 

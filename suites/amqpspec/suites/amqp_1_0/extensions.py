@@ -95,7 +95,7 @@ def second_connection_is_refused(peer: Peer) -> Verdict:
     second.greet()
     second.send("open", **wishes(REFUSE))
     wanted = ("amqp:invalid-field", "container-id", True)
-    verdict = equals(peer, refused(second), wanted, "condition, field, failure told")
+    verdict = equals(peer, refused(second), wanted, "condition, field, failure reported")
     seen = (still_there(peer), still_there(peer.another().open_connection()))
     others = equals(peer, seen, (True, True), "the first connection, another container's")
     return worst((verdict, others))

@@ -326,7 +326,7 @@ def answer_that_asks_for_none(peer: Peer) -> Verdict:
     flow = _answer(peer, link, link_credit=3)
     flows = [f for f in (flow, *peer.pending("flow")) if f is not None]
     if not flows:
-        raise OutOfReach("the target answers to no echo")
+        raise OutOfReach("the target does not answer echo")
     asking = sum(flow["echo"] is True for flow in flows)
     return holds(peer, asking == 0, f"{asking} of {len(flows)} flows with echo", "flows without echo")
 

@@ -219,7 +219,7 @@ def empty_frames_keep_alive(peer: Peer) -> Verdict:
     idle_s = own_idle_s(peer)
     peer.claim("empty frames keep the connection open")
     sent = kept_alive(peer, idle_s, peer.send_empty)
-    return observed_either_way(peer, f"lives on; the target sends: {sent}")
+    return observed_either_way(peer, f"stays open; the target sends: {sent}")
 
 
 # --- steps of this module

@@ -111,7 +111,7 @@ def source_of_a_reattached_link(peer: Peer) -> Verdict:
     if body != expected:
         return equals(peer, body, expected, "body")
     return observed_either_way(
-        peer, "goes on with the other source" if reported == two else "keeps its source"
+        peer, "continues with the other source" if reported == two else "keeps its source"
     )
 
 

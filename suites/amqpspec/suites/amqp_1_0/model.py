@@ -61,7 +61,7 @@ def order_on_each_channel(peer: Peer) -> Verdict:
     nodes = [peer.node(), peer.node()]
     peer.begin(0)
     peer.begin(1)
-    peer.claim("on both channels attach first, then flows and delivery-ids in a row")
+    peer.claim("on both channels, attach first, then consecutive flows and delivery-ids")
     # On both channels at once, in one write: the target is tempted to mix them up.
     _attached(peer, "sender", nodes)
     if reported := _disorder(peer):

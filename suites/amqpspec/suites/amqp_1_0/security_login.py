@@ -124,7 +124,7 @@ def messages_of_other_parts(peer: Peer) -> Verdict:
     offers(peer, "PLAIN")
     name, right = peer.login.user.encode(), plain(peer)
     peer.claim(REFUSED_LOGIN)
-    verdicts = [each_turned_away(peer, {"a name alone": name, "a name in three parts": b"\0" + name + b"\0"})]
+    verdicts = [each_turned_away(peer, {"only a name": name, "a name in three parts": b"\0" + name + b"\0"})]
     for what, response in {"two parts": right[1:], "four parts": right + b"\0x"}.items():
         other = peer.another()
         greeted(other)

@@ -251,7 +251,7 @@ def silence_behind_an_error(peer: Peer) -> Verdict:
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     address = peer.node()
-    peer.claim("silence until end, then begin again on the channel")
+    peer.claim("no answer until end, then begin again on the channel")
     peer.send("attach", **peer.attach_fields(SENDER, address, handle=0))
     peer.flow(echo=True)
     peer.send("transfer", handle=0, payload=b"x")

@@ -177,7 +177,7 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
     peer.claim("nothing, or a disposition that does not settle before the receiver confirms")
     reported = peer.wait(_is_of_sender, _TTL_MS / 1000 + 3 * peer.context.patience.quiet_s)
     if isinstance(reported, Quiet):
-        return observed_either_way(peer, "no disposition when the time had run out")
+        return observed_either_way(peer, "no disposition when the time was over")
     if not (delivery.settled_by_target or delivery.state_by_target):
         return holds(peer, False, reported)
     return holds(peer, not delivery.settled_by_target, reported)

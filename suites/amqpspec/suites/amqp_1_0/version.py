@@ -79,7 +79,7 @@ def who_speaks_first(peer: Peer) -> Verdict:
     """A target may send its header at once or wait for the client's; the connection works in both cases."""
     peer.connect()
     early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
-    peer.claim("a header immediately or in answer, then the handshake")
+    peer.claim("a header, immediately or as an answer, then the handshake")
     if not isinstance(early, Quiet | HeaderArrived):
         return holds(peer, False, early)
     if isinstance(early, HeaderArrived):
