@@ -273,7 +273,7 @@ def walked(peer: Line, plan: Plan) -> Verdict:
     """Walk long legal histories, and compare each with the model; report a mismatch in the fewest steps found."""
     search = Search(peer, plan)
     note = (
-        f"walks of seed {plan.seed}, hypothesis {hypothesis.__version__}: the case run alone walks them again"
+        f"walks of seed {plan.seed}, hypothesis {hypothesis.__version__}: to repeat them, run this case alone"
     )
     found = search.run()
     if found is None and search.unsteady:

@@ -296,7 +296,7 @@ def test_problems_without_number_are_told_in_part() -> None:
 
 
 def test_problems_of_segments() -> None:
-    assert problems("tx.select", body=b"") == ["tx.select: 1 more, expected no segment behind it"]
+    assert problems("tx.select", body=b"") == ["tx.select: 1 more, expected no segment after it"]
     assert "file.stage: none, expected a header segment" in problems("file.stage", body=b"")
     (data,) = described(encode_frame(CONTROLS[8].octets, type=CONTROL, track=1))
     assert data["problems"] == ["connection.heartbeat: 1, expected the track of a control"]

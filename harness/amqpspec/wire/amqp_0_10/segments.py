@@ -124,7 +124,7 @@ def _problems(assembly: Assembly) -> Iterator[Problem]:
     row = instruction.row if isinstance(instruction.row, Command) else None
     segments = row.segments if row is not None else None
     if row is not None and segments is None and len(assembly.segments) > 1:
-        yield Problem(row.name, "no segment behind it", f"{len(assembly.segments) - 1} more")
+        yield Problem(row.name, "no segment after it", f"{len(assembly.segments) - 1} more")
     if row is not None and segments is not None and segments.header_required and assembly.header is None:
         yield Problem(row.name, "a header segment", "none")
     yield from header_problems(row, assembly.header or ())

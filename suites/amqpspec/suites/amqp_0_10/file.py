@@ -144,7 +144,7 @@ def less(peer: Peer) -> Verdict:
     peer.claim("at least one file")
     if not ahead:
         return holds(peer, False, "no file")
-    return observed_either_way(peer, f"{ahead} files where there was room for 3")
+    return observed_either_way(peer, f"{ahead} files although there was room for 3")
 
 
 @case("file.qos.global", covers=["file/qos/global/connection"], needs=_NEEDS)

@@ -217,7 +217,7 @@ def none_and_taken(peer: Peer) -> Verdict:
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1, accept_mode=NONE)
     found = peer.transfer().body
-    peer.claim("the first message delivered and gone with its session; the second one in its queue")
+    peer.claim("the first message delivered and deleted with its session; the second one in its queue")
     peer.detach()
     return equals(peer, (found, bodies(peer, queue, 1)), (b"1", [b"2"]), "sent, left")
 

@@ -50,7 +50,7 @@ def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
     send(peer, before, _THREE)
     peer.consume(before, 2)
     if (ahead := len(awaited(peer, 3, 2))) < 3:
-        return does_not_apply(peer, f"{ahead} messages are sent ahead where there is no window")
+        return does_not_apply(peer, f"{ahead} messages are sent ahead without a window")
     send(peer, queue, _THREE)
     peer.claim("3 unacknowledged messages on a channel without a window")
     peer.call("basic.qos", prefetch_count=1, **{"global": False})
@@ -115,7 +115,7 @@ def zero_octets_is_no_limit(peer: Peer) -> Verdict:
     # Staying below the window is allowed (amqp-0-9-1 basic/qos/prefetch-count/less). A server that never
     # sends three ahead cannot show the lack of a limit.
     if (ahead := len(awaited(peer, 3))) < 3:
-        return does_not_apply(peer, f"{ahead} messages are sent ahead where there is no window")
+        return does_not_apply(peer, f"{ahead} messages are sent ahead without a window")
     peer.call("basic.cancel", consumer_tag=tag)
     peer.send("basic.ack", delivery_tag=0, multiple=True)
     sent = send(peer, queue, (b"a" * 5000, b"b" * 5000, b"c" * 5000))

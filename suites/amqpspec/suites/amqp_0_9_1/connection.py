@@ -242,7 +242,7 @@ def _alone(peer: Peer, name: str) -> MethodArrived:
     # The client is silent meanwhile: whatever comes now came unasked.
     extra = peer.read(peer.now() + peer.context.patience.quiet_s)
     if not isinstance(extra, Quiet):
-        raise Unmet(f"nothing behind {name}", extra.describe(peer.dialect), extra)
+        raise Unmet(f"nothing after {name}", extra.describe(peer.dialect), extra)
     return arrival
 
 

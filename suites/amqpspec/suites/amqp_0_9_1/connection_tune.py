@@ -225,7 +225,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
     peer.tune(proposed=tune, heartbeat=wanted)
     peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
     if not wanted:
-        peer.claim("a connection without heartbeats, as the server wants none")
+        peer.claim("a connection without heartbeats, as the server requests none")
         return _stays_silent(peer)
     peer.claim(f"heartbeats of a server that requested one every {tune['heartbeat']} s")
     beat = peer.heartbeat(HEARTBEAT_PATIENCE_S)

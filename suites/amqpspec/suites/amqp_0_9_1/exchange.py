@@ -34,7 +34,7 @@ def direct_routes_no_other_key(peer: Peer) -> Verdict:
     exchange = peer.exchange("direct")
     # Besides the key itself: a part of it, two patterns of topic exchanges, other case, nothing at all.
     queues = [listening(peer, exchange, key) for key in ("red.dark", "red", "*.dark", "#", "RED.DARK", "")]
-    peer.claim("only the binding with the very key lets a message pass")
+    peer.claim("only the binding with exactly this key matches a message")
     received = reached(peer, queues, "red.dark", exchange=exchange)
     return equals(peer, received, [1, 0, 0, 0, 0, 0], "copies by binding")
 

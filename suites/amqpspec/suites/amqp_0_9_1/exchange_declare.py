@@ -29,7 +29,7 @@ def declare_creates(peer: Peer) -> Verdict:
     peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     before = exists(peer, name)
-    peer.claim("declare-ok, and an exchange where none was")
+    peer.claim("declare-ok, and an exchange that did not exist before")
     peer.call("exchange.declare", exchange=name, type="direct")
     return equals(peer, (before, exists(peer, name)), (False, True), "exchange there before and after")
 
@@ -233,7 +233,7 @@ def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     if reaction.refusal is not None:
         return judge_reaction(peer, reaction)
-    peer.claim("no exchange was made")
+    peer.claim("no exchange was created")
     return equals(peer, exists(peer, name), False, "exchange there")
 
 

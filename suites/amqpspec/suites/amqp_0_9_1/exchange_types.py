@@ -150,7 +150,7 @@ def headers_without_x_match(peer: Peer) -> Verdict:
     ways = {"all": [True, False, False, False], "any": [True, True, True, False]}
     for way, expected in ways.items():
         if passed == expected:
-            return observed_either_way(peer, f"it is taken for {way}")
+            return observed_either_way(peer, f"it is treated as {way}")
     return equals(peer, passed, ways["all"], f"matches of {tried}:")
 
 

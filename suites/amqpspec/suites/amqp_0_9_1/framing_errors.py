@@ -125,7 +125,7 @@ def connection_exception_lets_go(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.send("basic.qos", channel=2, prefetch_count=1)
     reaction = peer.reaction(2, barrier=False)
-    peer.claim("no queue of that name any more")
+    peer.claim("the queue no longer exists")
     peer.expect_end()
     # An exclusive queue ends with its connection (amqp-0-9-1 queue/declare/exclusive/lifetime).
     gone = vanishes(peer.another().open_channel(), queue)

@@ -79,7 +79,7 @@ def every_type_is_read(peer: Peer) -> Verdict:
     # A channel exception rejects what the arguments say, so they were read. Only a connection exception
     # can mean that they were not.
     if reaction.refusal is not None and reaction.refusal.scope is Scope.CHANNEL:
-        return observed_either_way(peer, "read, but not taken", reaction)
+        return observed_either_way(peer, "read, but not accepted", reaction)
     if reaction.refusal is not None:
         return holds(peer, False, reaction)
     peer.publish("", b"bound", exchange=exchange)

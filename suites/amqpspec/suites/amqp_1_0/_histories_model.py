@@ -267,7 +267,7 @@ class Model:
             raise Mismatch("delivery-id and delivery-tag on the first transfer", "none")
         # Forward as RFC 1982 compares; gaps are judged by sessions.delivery-sequence.
         if course.last_id is not None and ahead(id, course.last_id) <= 0:
-            raise Mismatch(f"a delivery-id behind {course.last_id}, the last one of the session", f"{id}")
+            raise Mismatch(f"a delivery-id after {course.last_id}, the last one of the session", f"{id}")
         course.last_id = id
         course.ids.add(id)
         # Unique among what is unsettled (amqp-1.0 §2.6.12): settling frees a tag.

@@ -91,7 +91,7 @@ def map_too_large(peer: Peer) -> Verdict:
         return judge_arrival(peer, arrival)
     _tells_something(arrival)
     octets, incomplete = peer.largest_frame_octets, arrival["incomplete_unsettled"]
-    way = f"its map told as {'incomplete' if incomplete else 'complete'}"
+    way = f"its map sent as {'incomplete' if incomplete else 'complete'}"
     observed = f"attach of {octets} octets, {way}"
     # A MAY either way: cut and marked so, or the session ends. An oversized frame, or a part marked
     # as the whole, is neither.
@@ -225,7 +225,7 @@ def new_deliveries_after_a_complete_map(peer: Peer) -> Verdict:
     settled_arrivals(peer, link)
     peer.detach(link, closed=False)
     if early:
-        return holds(peer, False, f"{early} beside the incomplete map")
+        return holds(peer, False, f"{early} despite the incomplete map")
     fill(peer, address, b"new")
     again = _resumed(peer, address, name, states(held[1].tag, state="received"))
     peer.until(lambda: b"new" in {d.body for d in again.inbox}, "the new delivery", link=again)

@@ -86,7 +86,7 @@ def reads_on_behind_its_close(peer: Peer) -> Verdict:
         taken = other.send_octets(plain_frame(other, "begin"))
         arrival = other.expect_end(pause_s)
         if not taken or (isinstance(arrival, Ended) and arrival.how == "rst"):
-            return holds(peer, False, "reset, though the other close had not come")
+            return holds(peer, False, "reset before the other close")
     other.send("close")
     return holds(peer, True, "what arrived before the other close was accepted")
 

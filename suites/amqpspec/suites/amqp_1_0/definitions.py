@@ -332,7 +332,7 @@ def _agreed(peer: Peer, address: str, reported: int | None) -> Verdict:
     peer.disposition(delivery)
     largest = peer.largest_frame_octets
     if reported is not None and largest > reported:
-        return holds(peer, False, f"a frame of {largest} octets where {reported} were told")
+        return holds(peer, False, f"a frame of {largest} octets where {reported} were announced")
     return _frame_of(peer, _LEAST_FRAME_OCTETS)
 
 

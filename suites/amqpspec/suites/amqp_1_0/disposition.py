@@ -192,8 +192,8 @@ def disposition_that_settles(peer: Peer) -> Verdict:
     if not gone:
         return holds(peer, False, "the accepted message in the node")
     if needless:
-        return observed_either_way(peer, f"gone; a needless {needless[0].describe(peer.dialect)}")
-    return holds(peer, True, "gone, and no disposition of the target")
+        return observed_either_way(peer, f"removed; an unnecessary {needless[0].describe(peer.dialect)}")
+    return holds(peer, True, "removed, and no disposition of the target")
 
 
 @case("disposition.settled.by-sender", covers=["performatives/disposition/settled"])

@@ -40,7 +40,7 @@ _BODIES = {
 _NOTES = {Symbol("x-opt-amqpspec"): "note"}
 _ANNOTATED = {
     "delivery annotations first": encode_message(delivery_annotations=_NOTES, data=b"body"),
-    "delivery annotations behind a header": encode_message(
+    "delivery annotations after a header": encode_message(
         header={"priority": 5}, delivery_annotations=_NOTES, data=b"body"
     ),
 }
@@ -252,7 +252,7 @@ def _late_login(peer: Peer) -> Verdict:
     answers = [
         a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.frame.frame_type == _SASL_FRAME
     ]
-    return without_effect(peer, reaction, f"{answers[0].name} behind open" if answers else "")
+    return without_effect(peer, reaction, f"{answers[0].name} after open" if answers else "")
 
 
 def _each_there_and_back(peer: Peer, messages: Mapping[str, bytes]) -> Verdict:

@@ -78,7 +78,7 @@ def termini_of_both_sides(peer: Peer) -> Verdict:
     """A link has the source that its sender names and the target that its receiver names."""
     address, own = peer.node(), peer.name("own")
     peer.begin()
-    peer.claim("termini as their own sides name them, and a link that works")
+    peer.claim("the termini that each side names, and a working link")
     sender = peer.sender(address, source={"address": own})
     receiver = peer.receiver(fill(peer, address, b"one"), target={"address": own}, credit=1)
     termini = [partners_terminus(link) for link in (sender, receiver)]
@@ -179,14 +179,14 @@ def expiry_as_announced(peer: Peer) -> Verdict:
     if there:
         peer.detach(again)
     peer.claim(f"a source that follows the announced expiry-policy {reported}")
-    return holds(peer, there == (reported == "never"), "it was there" if there else "it was gone")
+    return holds(peer, there == (reported == "never"), "it existed" if there else "it did not exist")
 
 
 # --- steps of this module
 
 
 def _made(link: Link) -> str:
-    return "refused without an error" if link.refused else f"a node is made for a {link.role}"
+    return "refused without an error" if link.refused else f"a node is created for a {link.role}"
 
 
 def _refused(peer: Peer, role: str) -> Verdict:

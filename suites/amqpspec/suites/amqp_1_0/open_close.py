@@ -186,7 +186,7 @@ def no_timeout(peer: Peer) -> Verdict:
         other.open_connection(**fields)
         listen(other, _LISTENING_S)
         other.begin()
-    return holds(peer, True, "both live on")
+    return holds(peer, True, "both stay open")
 
 
 @case(
@@ -203,7 +203,7 @@ def timeout_that_is_not_announced(peer: Peer) -> Verdict:
     peer.keeps_alive = False
     arrival = peer.arrival("close", within_s=long_wait_s(peer))
     if isinstance(arrival, Quiet):
-        return observed_either_way(peer, "none is announced, and silence is borne")
+        return observed_either_way(peer, "none is announced, and silence is tolerated")
     verdict = judge_arrival(peer, arrival)
     if verdict.outcome is Outcome.PASS:
         way = "none is announced"

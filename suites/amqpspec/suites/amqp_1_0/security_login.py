@@ -132,7 +132,7 @@ def messages_of_other_parts(peer: Peer) -> Verdict:
         arrival = answer(other)
         let_in = is_outcome(arrival, OK)
         verdicts.append(
-            observed_either_way(peer, f"{what}: let in")
+            observed_either_way(peer, f"{what}: logged in")
             if let_in
             else about(turned_away(peer, arrival), what)
         )

@@ -157,7 +157,7 @@ def unsettled_for_the_target_alone(peer: Peer) -> Verdict:
     suspend(peer, link)
     mine = {kept.tag: NOTHING_RECEIVED}
     first = resume(peer, link, mine, rcv_settle_mode="second")
-    peer.claim("on the second resumption, no more of what the sender's map lacked")
+    peer.claim("on the second resumption, nothing more of what the sender's map lacked")
     suspend(peer, first)
     second = resume(peer, link, mine, rcv_settle_mode="second")
     return holds(
@@ -226,7 +226,7 @@ def what_an_incomplete_map_lacks(peer: Peer) -> Verdict:
     suspend(peer, first)
     second = resume(peer, link, nothing_received(deliveries))
     reported = sum(delivery.tag in reported_unsettled(second) for delivery in deliveries)
-    return equals(peer, reported, 3, "of the unsettled deliveries, told")
+    return equals(peer, reported, 3, "unsettled deliveries reported")
 
 
 @case("transfers.resuming.incomplete.reduce", covers=["transfers/resuming/incomplete/reduce"], needs=_NEEDS)

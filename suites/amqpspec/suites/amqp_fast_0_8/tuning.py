@@ -277,4 +277,4 @@ def a_heartbeat_goes_on(peer: Peer) -> Verdict:
     came = [_pinged(peer, _INTERVALS * _INTERVAL_S) for _ in range(3)]
     # Three intervals, less what a busy machine may have held up the first PING.
     slow = peer.now() - started_s > 2.2 * _INTERVAL_S
-    return equals(peer, (came, slow), ([True] * 3, True), "PINGs, and whether they take their time")
+    return equals(peer, (came, slow), ([True] * 3, True), "PINGs, and whether they wait for the interval")

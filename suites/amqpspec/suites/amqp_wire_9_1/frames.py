@@ -165,7 +165,7 @@ def size_counts_the_payload(peer: Peer) -> Verdict:
     peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     octets = 3 * hand_frame(peer, _METHOD, payload)
-    peer.claim("three answers to three frames in a row")
+    peer.claim("three answers to three consecutive frames")
     # Writes of five octets never end where a frame does.
     for at in range(0, len(octets), 5):
         peer.send_octets(octets[at : at + 5])

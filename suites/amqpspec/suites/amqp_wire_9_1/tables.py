@@ -225,7 +225,7 @@ def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
     """A login table with two passwords succeeds if the first is right."""
     if not _offers_amqplain(peer):
         return does_not_apply(peer, "AMQPLAIN is not offered")
-    peer.claim("tune for a login whose first password is right")
+    peer.claim("tune for a login whose first password is correct")
     _log_in(peer, peer.login.password, _WRONG_PASSWORD)
     peer.expect("connection.tune", channel=0)
     return holds(peer, True, "connection.tune")

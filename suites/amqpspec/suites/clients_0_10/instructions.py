@@ -79,7 +79,7 @@ def _disorder(assembly: Assembly) -> str:
     error = assembly.error
     if error is not None and error.where == "assembly":
         return str(error)
-    return _problem(lambda p: p.expected == "no segment behind it")(assembly)
+    return _problem(lambda p: p.expected == "no segment after it")(assembly)
 
 
 def _is_missing(problem: Problem) -> bool:

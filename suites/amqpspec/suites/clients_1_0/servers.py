@@ -35,7 +35,7 @@ def keeps_the_steps_of_sasl(client: Client) -> Verdict:
                 owed[_ANSWERED.get(said.name, "")] += 1
             elif said.name in _SASL:
                 answer = "mechanisms" if said.name == "sasl-mechanisms" else "answer"
-                yield Looked(said, owed[answer] > 0, f"no {answer} was asked for")
+                yield Looked(said, owed[answer] > 0, f"no {answer} was requested")
                 owed[answer] -= 1
 
     return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))

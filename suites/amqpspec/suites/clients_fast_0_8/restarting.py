@@ -62,7 +62,7 @@ def _answered(name: str, answer: str) -> Rule:
             id = asked.what.args["handle_id"]
             answers = [s for s in later if s.name == answer and s.what.args["handle_id"] == id]
             if answers or (_went_on(talk, asked, later) and talk.talk.is_whole):
-                yield Looked(asked, bool(answers), f"no {answer} behind it")
+                yield Looked(asked, bool(answers), f"no {answer} after it")
 
     return rule
 
