@@ -21,7 +21,7 @@ from amqpspec.target.known import KNOWN
 from tests.reports.browser import Browser, undisturbed
 from tests.site import marts
 from tests.site.test_site import Page
-from tests.site.test_site_browser import BEYOND, axe, show
+from tests.site.test_site_browser import BEYOND, axe, show, violations
 
 __all__ = ["axe"]
 
@@ -150,8 +150,4 @@ def test_pages_are_accessible_and_fit_a_phone(
     show(watched, site / page)
     assert watched.eval("document.documentElement.scrollWidth") == 390
     assert watched.eval(BEYOND) == []
-    watched.eval(f"{axe}; true")
-    found = (
-        "axe.run({preload: false}).then((result) => result.violations.map((v) => [v.id, v.nodes[0].html]))"
-    )
-    assert watched.eval(found) == []
+    assert violations(watched, axe, scheme) == []
