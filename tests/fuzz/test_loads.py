@@ -153,6 +153,7 @@ def gauges(*mib: float, cpu_s: tuple[float, ...] = ()) -> list[Gauge]:
     [
         gauges(0, 20, 30, 35, 37, 38, 38, 38, 38),  # a pool that fills up
         gauges(0, 8, 16, 24, 32, 1, 8, 16, 24),  # a heap between collections
+        gauges(0, 0.01, 0.02, 0.03, 0.04, 2, 4, 6, 8),  # a heap that has begun to grow
         gauges(0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),  # little
         [*gauges(0, 8, 16, 24, 32, 40, 48, 56), Gauge(2, rss_octets=64 << 20)],  # a restart
         [Gauge(None) for _ in range(9)],

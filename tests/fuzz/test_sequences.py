@@ -289,3 +289,21 @@ def test_a_load_that_takes_too_long_is_not_counted_as_judged(
         subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), pid=os.getpid)
         done = SequenceCampaign(SequenceOrder(subject, tmp_path, 60.0, programs=1)).run()
     assert done.loads == 0 and set(done.unjudged) == set(sequences_part("amqp-0-9-1").loads)
+
+
+def test_a_load_whose_violation_does_not_occur_again_is_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    def grows_once(name: str, run: object, pid: object) -> None:
+        calls.append(name)
+        if len(calls) == 1:
+            raise Violation(f"{name}: memory grows", "no growth", "growth")
+
+    monkeypatch.setattr("amqpspec.fuzz.sequences.stage.repeated", grows_once)
+    with ReferenceBroker(METHODS) as broker:
+        subject = Subject("r", METHODS, Address(broker.host, broker.port), pid=os.getpid)
+        done = SequenceCampaign(SequenceOrder(subject, tmp_path, 60.0, programs=1)).run()
+    assert not done.findings and done.unconfirmed == {f"{calls[0]}: memory grows": 1}
+    assert calls.count(calls[0]) == 3 and not [*tmp_path.glob("findings/*")]

@@ -126,6 +126,8 @@ def _say(summary: dict[str, Any], as_json: bool) -> None:
     )
     for name, count in summary["unjudged"].items():
         click.echo(f"not judged, cut off: {one_line(name)} ({count})")
+    for name, count in summary["unconfirmed"].items():
+        click.echo(f"not confirmed: {one_line(name)} ({count})")
 
 
 def replay_sequence(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from amqpspec.fuzz.executor.loop import now_s
@@ -17,7 +18,7 @@ from amqpspec.fuzz.sequences.finding import SequenceFinding, write_sequence
 from amqpspec.fuzz.sequences.machine import Search, prune, run_program
 from amqpspec.fuzz.sequences.part import World, sequences_part
 from amqpspec.fuzz.sequences.stage import Stage
-from amqpspec.fuzz.sequences.step import Found, Program
+from amqpspec.fuzz.sequences.step import LOAD, Found, Program
 from amqpspec.peer.context import BudgetSpent, Nodes
 from amqpspec.record.capture import write_capture
 
@@ -51,7 +52,7 @@ class SequenceCampaign:
     """Run once; ``ended`` says why it ended, ``lost`` whether the target was lost.
 
     ``unjudged`` counts programs and loads that were cut off; ``programs`` includes such programs, ``loads`` no such
-    loads.
+    loads. ``unconfirmed`` are violations of loads that did not occur again: chance can cause them.
     """
 
     order: SequenceOrder
@@ -61,6 +62,7 @@ class SequenceCampaign:
     loads: int = 0
     unjudged: Counter[str] = field(default_factory=Counter)
     again: Counter[str] = field(default_factory=Counter)
+    unconfirmed: Counter[str] = field(default_factory=Counter)
     ended: str = DONE
     lost: bool = False
     seconds_s: float = 0.0
@@ -92,10 +94,10 @@ class SequenceCampaign:
             if self._is_spent or self.lost:
                 return
             stage.until_s = self._until_s
+            stage.unjudged.clear()
             found, cut = run_program(stage.begin, (step,)), len(stage.unjudged)
             self.loads += not cut
             self.unjudged.update(stage.unjudged)
-            stage.unjudged.clear()
             if found is not None:
                 self._take(stage, found, self.order.seed, lambda: self._is_spent)
 
@@ -159,7 +161,15 @@ class SequenceCampaign:
         seen = [
             again for _ in range(_REPEATS) if (again := self._again(stage, smallest.program, found, place))
         ]
-        self._write(seen[0] if seen else found, _STATUS[len(seen)], seed)
+        if not seen and found.program[-1].verb == LOAD:
+            self._withdraw(place, found)
+        else:
+            self._write(seen[0] if seen else found, _STATUS[len(seen)], seed)
+
+    def _withdraw(self, place: Path, found: Found) -> None:
+        rmtree(place)
+        self.findings = [finding for finding in self.findings if finding.found is not found]
+        self.unconfirmed[found.violation.kind] += 1
 
     def _again(self, stage: Stage, program: Program, found: Found, place: Path) -> Found | None:
         """The same violation again, with full patience, and with a transcript."""
@@ -197,5 +207,6 @@ class SequenceCampaign:
             "target": subject.name, "url": subject.url, "dialect": subject.dialect, "seed": order.seed,
             "ended": self.ended, "seconds": round(self.seconds_s, 1), "programs": self.programs, "steps": self.steps,
             "loads": self.loads, "unjudged": dict(self.unjudged), "again": dict(self.again),
+            "unconfirmed": dict(self.unconfirmed),
             "findings": [f.to_json(subject, order.out / "findings" / f.name) for f in self.findings],
         }  # fmt: skip

@@ -22,7 +22,7 @@ from amqpspec.wire.transport import StreamEnded
 COUNT = 2000
 """How many things a load takes each time."""
 _WARM, _HALF = 3, 4
-_LEAST_OCTETS, _LEAST_CPU_S, _SLOWER = 4 << 20, 2.0, 3.0
+_LEAST_OCTETS, _LEAST_CPU_S, _SLOWER, _FASTER = 4 << 20, 2.0, 3.0, 4
 
 
 def steps_of(names: Iterable[str]) -> list[Step]:
@@ -86,7 +86,8 @@ def _growth(seen: Sequence[Gauge]) -> str:
     middle = len(seen) // 2
     first, second = (part[-1].rss_octets - part[0].rss_octets for part in (seen[: middle + 1], seen[middle:]))
     steps = [after.rss_octets - before.rss_octets for before, after in pairwise(seen)]
-    if second < _LEAST_OCTETS or 2 * second < first or not all(step > 0 for step in steps):
+    is_steady = first <= 2 * second and second <= _FASTER * first
+    if second < _LEAST_OCTETS or not is_steady or not all(step > 0 for step in steps):
         return ""
     return f"{first / 2**20:.0f} MiB, then {second / 2**20:.0f} MiB in as many repetitions"
 
