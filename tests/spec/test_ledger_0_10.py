@@ -268,7 +268,7 @@ def test_what_some_rows_accept(
         ("dtx/start/xid/unknown-xid", "would forbid both"),
         ("dtx/commit/xid/unknown-xid", "only ended branches can be prepared"),
         ("exchange/required-instances/amq-type", "amq.match"),
-        ("exchange/bind/queue/empty-queue", "both codes are written"),
+        ("exchange/bind/queue/empty-queue", "both codes are accepted"),
         ("exchange/bind/unbound", "which that class does not have"),
         ("exchange/bound/binding-key/unset", "marked as required"),
         ("file/no-discard/flow", "which does not exist"),
