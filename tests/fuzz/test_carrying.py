@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
@@ -121,6 +122,11 @@ def test_room_to_wait_is_half_of_the_descriptors() -> None:
     child.wait()
     child.stdout.close()
     assert room_to_wait(child.pid) == MOST_CARRIED, "a process that is gone has none"
+
+
+def test_room_to_wait_is_fixed_on_systems_that_do_not_report_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(psutil, "RLIMIT_NOFILE")
+    assert room_to_wait(os.getpid()) == MOST_CARRIED
 
 
 def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:

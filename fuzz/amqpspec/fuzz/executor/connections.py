@@ -5,7 +5,6 @@ Knows: sockets, conversations, inputs, limits of descriptors. Must not know: sel
 
 from __future__ import annotations
 
-import resource
 import socket
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -26,20 +25,14 @@ MOST_CARRIED, _MOST_KNOWN = 512, 4096
 
 def room_to_wait(pid: int | None) -> int:
     """How many connections may only wait: with half of the descriptors of this process and of the target's."""
-    if pid is None:
+    # Only Linux and FreeBSD report the limits of another process.
+    if pid is None or not hasattr(psutil, "RLIMIT_NOFILE"):
         return MOST_CARRIED
     try:
-        limits = [
-            soft for soft, _ in (_descriptors(pid), resource.getrlimit(resource.RLIMIT_NOFILE)) if soft >= 0
-        ]
+        limits = [psutil.Process(one).rlimit(psutil.RLIMIT_NOFILE)[0] for one in (pid, None)]
     except (psutil.Error, OSError):
         return MOST_CARRIED
-    return min([_MOST_KNOWN, *(limit // 2 for limit in limits)])
-
-
-def _descriptors(pid: int) -> tuple[int, int]:
-    limits = psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE)
-    return limits[0], limits[1]
+    return min([_MOST_KNOWN, *(soft // 2 for soft in limits if soft >= 0)])
 
 
 class Connection:

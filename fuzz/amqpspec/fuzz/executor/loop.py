@@ -33,7 +33,7 @@ BEGINNING = 64
 _MOST_ON_ONE = 16
 """The maximum number of inputs on a connection that the target keeps open: what they leave behind would add up."""
 _GLANCE_S = 0.05
-"""How often it is seen which connections only wait."""
+"""The interval at which the loop looks for connections that only wait."""
 _FEWEST = 16
 """If a target ends connections on the way to their state, it gets fewer at a time, but at least this number."""
 
