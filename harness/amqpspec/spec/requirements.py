@@ -12,7 +12,7 @@ A row::
       source: R91-044                   # id in the inventory; absent for rows beyond it
       says: opening a channel that is already open is a channel error
       accepts: [connection channel-error]     # refusals that keep it: "SCOPE CODE-NAME", "socket" or "header"
-      tolerates: [connection command-invalid] # keeps the purpose, not the letter: verdict nonstrict
+      tolerates: [connection command-invalid] # serves the purpose, not the wording: verdict nonstrict
       feature: exchange-bind            # optional part of the protocol that a target may lack
       reading: …                        # which of two contradicting texts was taken, and why
       testable: false                   # a black box cannot see it

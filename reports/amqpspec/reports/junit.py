@@ -19,7 +19,7 @@ from junit_xml import TestCase, TestSuite
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
-from amqpspec.reports.outcomes import is_deviation
+from amqpspec.reports.outcomes import LOOKS, is_deviation
 from amqpspec.reports.standing import numbers
 from amqpspec.reports.summary import headline
 from amqpspec.reports.text import cut_octets, one_line, visible
@@ -196,7 +196,7 @@ def _detail(run: LoadedRun, case: CaseRow) -> str:
 def _system_out(run: LoadedRun, case: CaseRow) -> str:
     lines = [f"[[PROPERTY|{key}={value}]]" for key, value in _properties(run, case).items()]
     if case.verdict is Outcome.NONSTRICT:
-        lines.append(f"nonstrict: keeps the purpose, not the letter; {_message(case)}")
+        lines.append(f"nonstrict: {LOOKS[Outcome.NONSTRICT].meaning}; {_message(case)}")
     if case.verdict is Outcome.OBSERVED:
         lines.append(f"observed: {one_line(case.observed)}")
     if case.evidence:

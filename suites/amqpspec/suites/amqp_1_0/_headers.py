@@ -50,7 +50,7 @@ def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
     """
     verdict = judge_reaction(peer, reaction)
     # A target that opens and closes between header and end has named its version and left: the
-    # purpose is kept, not the letter.
+    # purpose is served, not the wording.
     answered = bool(reaction.arrivals) and isinstance(reaction.arrivals[0], HeaderArrived)
     if verdict.outcome is Outcome.FAIL and answered and isinstance(reaction.arrivals[-1], Ended):
         return replace(verdict, outcome=Outcome.NONSTRICT)
