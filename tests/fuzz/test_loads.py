@@ -14,6 +14,7 @@ from amqpspec.cli.fuzz_sequences import with_programs
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.process import Gauge
+from amqpspec.fuzz.sequences import loads
 from amqpspec.fuzz.sequences.loads import Reading, judge, judge_held
 from amqpspec.fuzz.sequences.machine import run_program
 from amqpspec.fuzz.sequences.stage import Stage
@@ -24,7 +25,7 @@ KEEPS_CONSUMERS = """
 from amqpspec.reference.model.vhost import VirtualHost
 sound = VirtualHost.remove_consumer
 def remove_consumer(self, consumer):
-    kept.append(bytearray(1000))
+    kept.append(bytearray(50_000))
     return sound(self, consumer)
 VirtualHost.remove_consumer = remove_consumer
 """
@@ -33,7 +34,7 @@ from amqpspec.reference.methods import channel
 sound = channel.Transaction.take
 def take(self):
     taken = list(sound(self))
-    kept.append((taken, bytearray(1 << 20)))
+    kept.append((taken, bytearray(1 << 22)))
     return taken
 channel.Transaction.take = take
 """
@@ -41,7 +42,7 @@ KEEPS_LINKS = """
 from amqpspec.reference.amqp_1_0.session import Session
 sound = Session.detach
 def detach(self, endpoint, *, closed):
-    kept.append(bytearray(10_000))
+    kept.append(bytearray(50_000))
     return sound(self, endpoint, closed=closed)
 Session.detach = detach
 """
@@ -49,7 +50,7 @@ KEEPS_HANDLES = """
 from amqpspec.reference.amqp_fast_0_8.handles import Handle
 sound = Handle.stop
 def stop(self):
-    kept.append(bytearray(10_000))
+    kept.append(bytearray(50_000))
     return sound(self)
 Handle.stop = stop
 """
@@ -59,8 +60,8 @@ from amqpspec.reference.model.queues import Queue
 from amqpspec.reference.model.vhost import VirtualHost
 sound, end = Queue.enqueue, VirtualHost.delete_queue
 def enqueue(self, message):
-    kept.append(mmap(-1, 1 << 19))
-    kept[-1].write(bytes(1 << 19))
+    kept.append(mmap(-1, 1 << 21))
+    kept[-1].write(bytes(1 << 21))
     return sound(self, message)
 def delete_queue(self, queue):
     kept.clear()
@@ -77,6 +78,13 @@ with ReferenceBroker("{dialect}") as broker:
     sys.stdin.read()
 """
 REPETITIONS = 10
+FEW = 200
+
+
+@pytest.fixture(autouse=True)
+def small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads take a tenth of what those of a campaign take; the defects keep much of each thing instead."""
+    monkeypatch.setattr(loads, "COUNT", FEW)
 
 
 @contextmanager
