@@ -43,7 +43,7 @@ class CannotDo(Exception):
     """The client says that it cannot do a scenario (exit code 89)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Encounter:
     """One process of the client: its connections as frames, and the result of the application."""
 

@@ -7,9 +7,10 @@ How the server ended its side is not known, so that nothing counts as missing at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client, Encounter, Meets
@@ -21,6 +22,8 @@ from amqpspec.wire.hostility import Hostility
 SERVER = "server"
 _OTHER = {Side.CLIENT: Side.SERVER, Side.SERVER: Side.CLIENT}
 Body = Callable[[Client], Verdict]
+_known: WeakKeyDictionary[Encounter, Encounter] = WeakKeyDictionary()
+"""One mirror of each encounter for all cases: a conversation can be long, and a case counts each encounter once."""
 
 
 def asked_of_server(client: Client, body: Body) -> Verdict:
@@ -63,19 +66,18 @@ class _Mirror:
     """What was met of a client, mirrored; see ``amqpspec.run.clients.client.Meets``."""
 
     arena: Meets
-    known: dict[int, Encounter] = field(default_factory=dict)
     is_prompted = False
 
     def clean(self, scenario: str) -> Encounter:
         """A scenario, or what was seen in its place; raises CannotDo."""
-        return self._mirrored(self.arena.clean(scenario))
+        return _mirror_of(self.arena.clean(scenario))
 
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
         """A hostile server; raises CannotDo."""
-        return self._mirrored(self.arena.meet(name, scenario, hostility))
+        return _mirror_of(self.arena.meet(name, scenario, hostility))
 
-    def _mirrored(self, met: Encounter) -> Encounter:
-        # A request for the same encounter returns the same one: cases count each once.
-        if id(met) not in self.known:
-            self.known[id(met)] = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
-        return self.known[id(met)]
+
+def _mirror_of(met: Encounter) -> Encounter:
+    if met not in _known:
+        _known[met] = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
+    return _known[met]
