@@ -28,7 +28,7 @@ from amqpspec.spec.dialects import runnable_dialects
 
 METHODS, TYPED, ASSEMBLIES, COMMANDS = "amqp-0-9-1", "amqp-1-0", "amqp-0-10", "amqp-fast-0-8"
 PROGRAMS, STEPS = 40, 30
-ENOUGH, SHORT = 200, 20
+ENOUGH, SHORT = 600, 20
 """Programs within which a fault is found, and steps in which it is shown, whatever numbers hypothesis draws: it prefers
 those that are in the modules that happen to be loaded."""
 ONE_KIND = "redelivered-forgotten-on-requeue"

@@ -112,8 +112,9 @@ class _Machine(RuleBasedStateMachine):
         """A step that the model allows."""
         if self.world is None:
             return
-        offers = [options for name in self.search.verbs if (options := self.world.options(name))]
-        options = offers[verb % len(offers)]
+        offers = {name: self.world.options(name) for name in dict.fromkeys(self.search.verbs)}
+        possible = [name for name in self.search.verbs if offers[name]]
+        options = offers[possible[verb % len(possible)]]
         step = options[choice % len(options)]
         self.program.append(step)
         self.search.steps += self.search.smallest is None
