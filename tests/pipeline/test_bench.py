@@ -30,7 +30,7 @@ from bench.row import Row
 from bench.synthetic.lake import write_lake
 from bench.synthetic.observations import Nights
 
-NIGHTS = Nights(rows_a_day=30_000, days=7)
+NIGHTS = Nights(rows_a_day=30_000, days=4)
 
 
 def test_both_sides_say_the_same_and_a_difference_is_seen(
@@ -38,8 +38,8 @@ def test_both_sides_say_the_same_and_a_difference_is_seen(
 ) -> None:
     write_lake(tmp_path / "lake", NIGHTS)
     monkeypatch.setattr(session, "session", lambda rows: nullcontext(spark))
-    told = {row.name for row in measure(tmp_path / "lake", 7, rounds=1)}
-    for name in (*(f"rollup 7 M: {name}" for name in ROLLUP_SQL), "rollups 7 M: all", "marts 7 M: all"):
+    told = {row.name for row in measure(tmp_path / "lake", 4, rounds=1)}
+    for name in (*(f"rollup 4 M: {name}" for name in ROLLUP_SQL), "rollups 4 M: all", "marts 4 M: all"):
         assert {f"{name}, {when}" for when in ("cold", "warm", "warm, CPU")} <= told
     lake = open_lake(tmp_path / "lake")
     ours, theirs = Ours(spark, lake, tmp_path), Theirs(lake, tmp_path)

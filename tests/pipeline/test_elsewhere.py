@@ -83,10 +83,9 @@ def on_master(lake: Path, master: str, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A standalone master with two workers of one core, on loopback."""
+    """A standalone master with a worker of one core, on loopback; ``bench.pipeline --cluster`` has two of them."""
     with standalone(tmp_path_factory.mktemp("cluster")) as cluster:
-        for _ in range(2):
-            cluster.add_worker("600m")
+        cluster.add_worker("600m")
         yield cluster.url
 
 

@@ -60,10 +60,6 @@ _DRIVER: Mapping[str, str] = {
     "spark.driver.maxResultSize": "64m",
     # All marts together have more pieces of code than the default of 100, and share some of them.
     "spark.sql.codegen.cache.maxEntries": "4000",
-    # Hadoop's default starts a chmod process for each folder and four for each file, and writes a checksum beside each
-    # file; Parquet has its own. A build writes hundreds of small files.
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
 
