@@ -7,6 +7,7 @@ from __future__ import annotations
 
 _PRESENT = (
     ("behind it was answered", "after it was answered"),
+    ("behind it)", "after it)"),
     ("the client went on", "the client continued"),
     ("the application learned of it", "the application was informed"),
     ("the application ended as if nothing had happened", "the application ended normally"),
