@@ -45,7 +45,10 @@ class CannotDo(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Encounter:
-    """One process of the client: its connections as frames, and the result of the application."""
+    """One process of the client: its connections as frames, and the result of the application.
+
+    Each is equal to itself only, and can be a weak key.
+    """
 
     conversations: Sequence[Conversation]
     ran: Ran

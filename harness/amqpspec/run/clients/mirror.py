@@ -23,7 +23,7 @@ SERVER = "server"
 _OTHER = {Side.CLIENT: Side.SERVER, Side.SERVER: Side.CLIENT}
 Body = Callable[[Client], Verdict]
 _known: WeakKeyDictionary[Encounter, Encounter] = WeakKeyDictionary()
-"""One mirror of each encounter for all cases: a conversation can be long, and a case counts each encounter once."""
+"""The mirror of each encounter, made once for all cases: a conversation can be long."""
 
 
 def asked_of_server(client: Client, body: Body) -> Verdict:
@@ -78,6 +78,8 @@ class _Mirror:
 
 
 def _mirror_of(met: Encounter) -> Encounter:
-    if met not in _known:
-        _known[met] = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
-    return _known[met]
+    if (known := _known.get(met)) is not None:
+        return known
+    made = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
+    # A case counts each encounter once, and cases run in several threads: all must get the same mirror.
+    return _known.setdefault(met, made)
