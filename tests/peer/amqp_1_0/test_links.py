@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from amqpspec.peer.amqp_1_0.books import ahead
+from amqpspec.peer.amqp_1_0.booking import _between
+from amqpspec.peer.amqp_1_0.books import ahead, serial
 from amqpspec.peer.context import Login, OutOfReach, Unmet
 from amqpspec.wire.amqp_1_0.frames import TypedFrame
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
@@ -36,6 +37,17 @@ def got(id: int, payload: bytes = BODY, handle: int = 0, **fields: Any) -> bytes
 def told(first: int, last: int | None = None, state: str = "accepted", **fields: Any) -> bytes:
     usual: dict[str, Any] = {"role": "receiver", "settled": True}
     return says("disposition", first=first, last=last, state=state, **{**usual, **fields})
+
+
+@pytest.mark.parametrize("start", [0, 7, (1 << 31) - 3, (1 << 32) - 3])
+def test_a_disposition_covers_a_range_that_may_wrap(start: int) -> None:
+    places = (0, 1, 2, 4, 5)
+    known = {serial(start + place): place for place in places}
+    for begin in range(-2, 8):
+        for end in range(begin - 1, 9):
+            covered = [place for place in places if begin <= place <= end]
+            assert _between(known, serial(start + begin), serial(start + end)) == covered, (begin, end)
+    assert _between(known, -1, serial(start + 5)) == []
 
 
 def test_serial_numbers_wrap() -> None:

@@ -300,6 +300,7 @@ def _between(known: dict[int, Any], first: int, last: int) -> list[Any]:
     if first < 0:
         return []
     span = ahead(last, first) + 1
+    # Most dispositions cover one of many deliveries; to compare all with each would take quadratic time.
     if 0 < span < len(known):
         return [known[id] for id in map(serial, range(first, first + span)) if id in known]
     return [item for id, item in known.items() if ahead(id, first) >= 0 and ahead(last, id) >= 0]
