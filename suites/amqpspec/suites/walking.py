@@ -250,7 +250,7 @@ class _Machine(RuleBasedStateMachine):
     def step(self, data: st.DataObject) -> None:
         """One of the legal steps of one of the verbs that have any."""
         assert self.walk is not None
-        offers = {verb: self.walk.menu.options(verb) for verb in self.verbs}
+        offers = {verb: self.walk.menu.options(verb) for verb in dict.fromkeys(self.verbs)}
         # The verb first, then the step: a verb with many options is not chosen more
         # often than its kind wants.
         verb = data.draw(st.sampled_from([verb for verb in self.verbs if offers[verb]]))

@@ -112,6 +112,7 @@ class _Machine(RuleBasedStateMachine):
         """A step that the model allows."""
         if self.world is None:
             return
+        # Verbs that stand several times are chosen more often, but asked only once.
         offers = {name: self.world.options(name) for name in dict.fromkeys(self.search.verbs)}
         possible = [name for name in self.search.verbs if offers[name]]
         options = offers[possible[verb % len(possible)]]
