@@ -11,6 +11,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
@@ -20,6 +22,7 @@ from amqpspec.fuzz.inputs.catalogue import by_key, cells
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.methods.canary import MethodsClient
+from amqpspec.fuzz.oracles import log
 from amqpspec.fuzz.oracles import monitor as monitor_module
 from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
@@ -189,6 +192,46 @@ def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
     seen = next(complaints(f"INFO all is well\n{text}"))
     assert seen.top.startswith(top) and seen.oracle is Oracle.LOG
     assert "text" not in seen.top and "Codec" not in seen.top
+
+
+PIECES = (
+    *(word for _, _, words in log._SIGNATURES for word in words), "Uncaught exception", "java.lang.",
+    "uncaught exception", "Unhandled exception", "Unhandled error", "Exception", "ArrayIndexOutOfBounds",
+    "java.nio.BufferUnderflow", "java.nio.BufferOverflow", "flow", "crasher:", "CRASH REPORT", "=CRASH", "terminating",
+    "terminated", "goroutine 7", "http: ", "ERROR: ", "Address", "UndefinedBehavior", "Segmentation fault",
+    "segmentation fault", "Assertion ", "x > 0", "corrupted size", "corrupted unsorted", " ", "x", "\n", "\u2028", "\t",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_looking_for_words_first_finds_the_same_lines(text: str) -> None:
+    lines = text.splitlines()
+    signatures = [(runtime, pattern) for runtime, pattern, _ in log._SIGNATURES]
+    expected = {
+        number: next(runtime for runtime, pattern in signatures if pattern.search(line))
+        for number, line in enumerate(lines)
+        if any(pattern.search(line) for _, pattern in signatures)
+    }
+    assert log._marks(lines) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback (most recent call last):", "java.lang.StackOverflowError", "OutOfMemoryError", "Uncaught exception",
+        "an uncaught exception", 'Exception in thread "a"', "Unhandled exception", "Unhandled error",
+        "java.lang.NullPointerException", "java.lang.ClassCastException", "java.lang.IllegalStateException",
+        "java.lang.ArrayIndexOutOfBoundsException", "java.lang.NegativeArraySizeException",
+        "java.nio.BufferUnderflowException", "java.nio.BufferOverflowException", "  crasher:", "CRASH REPORT", "=CRASH",
+        "terminating with reason: a", "Error in process <0.1.0>", "crash report", "eheap_alloc",
+        "no more index entries in atom_tab", "2026/01/01 panic: a", "goroutine 1 [running]:", "fatal error: a",
+        "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "ERROR: MemorySanitizer", "ERROR: ThreadSanitizer",
+        "ERROR: UndefinedBehaviorSanitizer", "a.c:1: runtime error: b", "Segmentation fault", "segmentation fault",
+        "SIGSEGV", "Assertion `a' failed", "corrupted size vs. prev_size", "corrupted unsorted chunks",
+    ],
+)  # fmt: skip
+def test_every_signature_is_found_among_ordinary_lines(line: str) -> None:
+    assert list(log._marks(["INFO a", line, "INFO b failed", line])) == [1, 3]
 
 
 def test_an_ordinary_log_is_no_complaint() -> None:

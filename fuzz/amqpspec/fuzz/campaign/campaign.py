@@ -145,6 +145,7 @@ class Campaign:
             lambda: not self._complaints.is_confused, lambda cell: self._put_off.holds(cell.key),
             checkpoint.expectation,
         )  # fmt: skip
+        self._target.workers.spare.work = schedule.prepare
         while (batch := self._next(schedule)) is not None:
             if not batch.items or self._one(runner, batch):
                 self._cover(batch)

@@ -33,6 +33,8 @@ CHUNK = 64
 """The number of inputs of a cell that are sent together in its later turns."""
 _FAIR = 4
 """Every so many chunks, the cell with the fewest inputs has its turn, whatever it showed."""
+_AHEAD_OCTETS = 16 << 20
+"""No random inputs are made ahead once those made hold this much."""
 _EMPTY_ROUNDS = 64
 """After this many rounds of random ids without any octet to send, the weights must be wrong."""
 
@@ -155,6 +157,8 @@ class Schedule:
     mixes: Callable[[], bool] = lambda: True
     waits: Callable[[Cell], bool] = lambda cell: False
     expectation: Expectation = field(default_factory=Expectation)
+    _ahead: dict[int, FuzzInput] = field(default_factory=dict)
+    _ahead_octets: int = 0
 
     @property
     def is_behind_cells(self) -> bool:
@@ -166,6 +170,15 @@ class Schedule:
         if not self.is_behind_cells and not (random and self.mutate):
             return self._of_cells()
         return self._at_random() if self.mutate else None
+
+    def prepare(self) -> bool:
+        """Make one random input of the next random batch ahead; returns False if there are enough."""
+        if not self.mutate or len(self._ahead) >= self.size() or self._ahead_octets >= _AHEAD_OCTETS:
+            return False
+        counter = self.position.counter + len(self._ahead)
+        self._ahead[counter] = item = self._at_counter(counter)
+        self._ahead_octets += len(item.octets)
+        return True
 
     def _of_cells(self) -> Batch:
         """Inputs of the next cells, up to the size of a batch."""
@@ -248,19 +261,28 @@ class Schedule:
         return numbers[(index - 1 - first) % shards :: shards]
 
     def _at_random(self) -> Batch:
-        index, shards = self.shard
         size, first = self.size(), self.position.counter
         items: list[FuzzInput] = []
         for _ in range(_EMPTY_ROUNDS):
-            for counter in range(first, first + size):
-                id = random_id(self.dialect, self.seed, counter * shards + index - 1, self.weights)
-                item = random_input(self.dialect, id, self.corpus)
-                if item.steps and self._is_sent(item):
-                    items.append(item)
+            drawn = [self._drawn(counter) for counter in range(first, first + size)]
+            items = [item for item in drawn if item.steps and self._is_sent(item)]
             first += size
             if items:
                 break
         return Batch(items, replace(self.position, counter=first))
+
+    def _drawn(self, counter: int) -> FuzzInput:
+        """The input made ahead, unless its origin has been muted since; otherwise a new one."""
+        item = self._ahead.pop(counter, None)
+        if item is None:
+            return self._at_counter(counter)
+        self._ahead_octets -= len(item.octets)
+        return item if self.weights.get((item.id.role, item.state)) else self._at_counter(counter)
+
+    def _at_counter(self, counter: int) -> FuzzInput:
+        index, shards = self.shard
+        id = random_id(self.dialect, self.seed, counter * shards + index - 1, self.weights)
+        return random_input(self.dialect, id, self.corpus)
 
 
 def legs(cells: Sequence[Cell], early: Collection[str] = (), shards: int = 1) -> tuple[Leg, ...]:

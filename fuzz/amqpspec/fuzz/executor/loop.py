@@ -20,6 +20,7 @@ from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.gates import Gates
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
+from amqpspec.fuzz.executor.spare_time import SpareTime
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
@@ -61,7 +62,7 @@ class Executor:
     ) -> None:
         self.address, self.filling, self.tempo, self.connections = address, filling, tempo, connections
         self.thorough, self.keeping, self.carrying = thorough, keeping, False
-        self._selector = selectors.DefaultSelector()
+        self._selector, self.spare = selectors.DefaultSelector(), SpareTime()
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
         self._stuck, self._down = 0, False
@@ -104,7 +105,7 @@ class Executor:
                 assert connection.conversation.result is not None
                 self._early.append(self._noted(connection.conversation.result))
         self._left_s = time.monotonic()
-        time.sleep(max(0.0, until_s - self._left_s))
+        self.spare.sleep(until_s - self._left_s)
 
     def drop(self) -> None:
         """Give up what is left waiting, without results."""
@@ -282,7 +283,7 @@ class Executor:
     def _turn(self, longest_s: float) -> list[Connection]:
         """Wait for events, at most this long; returns the connections that are done."""
         until_s = self._due[0][0] if self._due else 0.0
-        ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), longest_s)))
+        ready = self.spare.select(self._selector, min(until_s - time.monotonic(), longest_s))
         now_s = time.monotonic()
         done = []
         for key, events in ready:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Protocol
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import InputResult
+from amqpspec.fuzz.executor.spare_time import SpareTime
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Share, WorkerReport, WorkerSettings, portable
@@ -53,12 +54,13 @@ class WorkerPool(Protocol):
     on our side.
 
     ``waiting`` inputs were sent and only wait for the end of a silence: their results come with a later run, or from
-    ``finish``.
+    ``finish``. ``spare`` is the time in which this process waits for the target or for workers.
     """
 
     worker: int
     deaths: list[Death]
     undecided: list[FuzzInput]
+    spare: SpareTime
 
     @property
     def waiting(self) -> list[FuzzInput]:
@@ -101,7 +103,7 @@ class SingleWorker:
     """One executor in this process."""
 
     def __init__(self, executor: Executor) -> None:
-        self._executor = executor
+        self._executor, self.spare = executor, executor.spare
         executor.carrying = True
         self.worker = 0
         self.deaths: list[Death] = []
@@ -157,7 +159,7 @@ class ExecutorPool:
     def __init__(self, subject: Subject, tempo: Tempo, workers: int) -> None:
         self._subject, self._tempo, self._count = subject, tempo, workers
         self._silent_s = _SILENT_S + _SILENT_STEPS * (tempo.way_s + tempo.refusal_s + tempo.quiet_s)
-        self._selector = selectors.DefaultSelector()
+        self._selector, self.spare = selectors.DefaultSelector(), SpareTime()
         self._started = 0
         self._barren = 0
         self.worker = 0
@@ -198,7 +200,7 @@ class ExecutorPool:
 
     def serve(self, seconds_s: float) -> None:
         """Sleep."""
-        time.sleep(seconds_s)
+        self.spare.sleep(seconds_s)
 
     def close(self) -> None:
         """End all workers."""
@@ -241,7 +243,7 @@ class ExecutorPool:
     def _heard(self) -> list[tuple[_Worker, WorkerReport | None]]:
         """What workers have reported; None for one that has ended or has been silent for far too long."""
         heard: list[tuple[_Worker, WorkerReport | None]] = []
-        for key, _ in self._selector.select(1.0):
+        for key, _ in self.spare.select(self._selector, 1.0):
             worker: _Worker = key.data
             octets = _read(worker.fd)
             worker.heard_s = time.monotonic()

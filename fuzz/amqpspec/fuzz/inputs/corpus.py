@@ -17,16 +17,23 @@ FOLDER = "corpus"
 """Below a campaign's folder: one file for each entry."""
 _CORPUS, _AND = "corpus-", "+"
 _MOST_OCTETS = 1 << 20
-_KEPT_TREES = 64
+_SMALL_OCTETS = 256
+"""A tree takes some hundred times the memory of its octets: many small ones are kept, and few large ones."""
 
 
-@lru_cache(maxsize=_KEPT_TREES)
 def tree_of(dialect_id: str, octets: bytes) -> Node:
     """Octets as frames whose sizes follow their payloads, what is no frame as it is; rendered, the same octets.
 
     Payloads that can be read are as fine as those of productions.
     """
+    return (_small_tree if len(octets) <= _SMALL_OCTETS else _large_tree)(dialect_id, octets)
+
+
+def _tree(dialect_id: str, octets: bytes) -> Node:
     return group("corpus", *inputs_part(dialect_id).frames_of(octets))
+
+
+_small_tree, _large_tree = lru_cache(maxsize=512)(_tree), lru_cache(maxsize=64)(_tree)
 
 
 def corpus_role(octets: bytes) -> str:
