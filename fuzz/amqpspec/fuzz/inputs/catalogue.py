@@ -36,7 +36,7 @@ class Cell:
     touches: tuple[str, ...] = ()
     _location: Location | None = field(default=None, repr=False, compare=False)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """``amqp-0-9-1/C04/frame.size/channel``."""
         return f"{self.dialect}/{self.family}/{self.role}/{self.state}"

@@ -192,17 +192,27 @@ def _span(part: Node, measure: Measure, root: Node, within: tuple[str, ...]) -> 
 def walk(root: Node) -> tuple[Place, ...]:
     """Every part below the root in wire order, groups before what they hold."""
     if root._places is None:
-        object.__setattr__(root, "_places", tuple(_walk(root, "", ())))
+        object.__setattr__(root, "_places", tuple(_walk(root)))
     assert root._places is not None
     return root._places
 
 
-def _walk(node: Node, path: str, way: Way) -> Iterator[Place]:
-    for at, child in enumerate(node.children):
-        place = Place(f"{path}.{child.name}" if path else child.name, (*way, at), child)
+def _walk(root: Node) -> Iterator[Place]:
+    """Without recursion: most of the parts are deep in the tree, and each would pass through all generators above."""
+    pending = _below(root, "", ())
+    while pending:
+        place = pending.pop()
         yield place
-        if child.children:
-            yield from _walk(child, place.path, place.way)
+        if place.node.children:
+            pending += _below(place.node, f"{place.path}.", place.way)
+
+
+def _below(node: Node, prefix: str, way: Way) -> list[Place]:
+    """The children, the last one first."""
+    children = node.children
+    return [
+        Place(prefix + children[at].name, (*way, at), children[at]) for at in reversed(range(len(children)))
+    ]
 
 
 def find(root: Node, path: str) -> Place:
