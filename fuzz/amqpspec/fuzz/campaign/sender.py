@@ -18,6 +18,7 @@ from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.fuzz.oracles.senders import with_senders
 from amqpspec.fuzz.oracles.suspicion import SPOILS
 
 
@@ -59,7 +60,7 @@ class Sender:
         check = Check(())
         with self._clock.aside(lambda: any(s.oracle in SPOILS for s in check.suspicions)):
             check = self._monitor.after(results, waiting)
-        return check
+        return with_senders(check, [*((r.port, r.item.id) for r in results), *self._workers.ports.items()])
 
     def finish(self) -> None:
         """Wait for all results: nothing is left open while a target is retried or restarted."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psutil
 
 from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tls import Pipe
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
@@ -36,14 +38,21 @@ def room_to_wait(pid: int | None) -> int:
 
 
 class Connection:
-    """A socket with its conversation. The loop looks at it at ``due_s`` at the latest."""
+    """A socket with its conversation. The loop looks at it at ``due_s`` at the latest. ``port`` is our own."""
 
-    __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
+    __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe", "port")
 
     def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | WebPipe | None) -> None:
         self.on, self.conversation, self.pipe = on, conversation, pipe
         self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
         self.inputs = 1
+        self.port: int = on.getsockname()[1]
+
+    def outcome(self) -> InputResult:
+        """The result of a conversation that is done."""
+        result = self.conversation.result
+        assert result is not None
+        return replace(result, port=self.port)
 
     def is_done(self) -> bool:
         """Whether there is a result."""

@@ -23,6 +23,7 @@ from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.spare_time import SpareTime
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
@@ -83,6 +84,11 @@ class Executor:
         running = [connection.conversation.item for connection in self._running]
         return [*running, *(result.item for result in self._early)]
 
+    @property
+    def ports(self) -> dict[int, InputId]:
+        """Those that are still waiting, by the port of their connection."""
+        return {connection.port: connection.conversation.item.id for connection in self._running}
+
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
         """Yield results as they come, including those that an earlier run left waiting.
 
@@ -102,8 +108,7 @@ class Executor:
         while self._running and (left_s := until_s - time.monotonic()) > 0:
             for connection in self._turn(left_s):
                 self._hang_up(connection)
-                assert connection.conversation.result is not None
-                self._early.append(self._noted(connection.conversation.result))
+                self._early.append(self._noted(connection.outcome()))
         self._left_s = time.monotonic()
         self.spare.sleep(until_s - self._left_s)
 
@@ -175,8 +180,7 @@ class Executor:
 
     def _ended(self, connection: Connection, waiting: InputQueue) -> Iterator[InputResult]:
         """Yield the result of a connection, which may be reused; what was lost on a reused connection is put back."""
-        result = connection.conversation.result
-        assert result is not None
+        result = connection.outcome()
         lost = connection.conversation.is_reused and not result.reached
         if lost:
             waiting.put_back(result.item)

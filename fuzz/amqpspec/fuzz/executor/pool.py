@@ -13,7 +13,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -26,6 +26,7 @@ from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Share, WorkerReport, WorkerSettings, portable
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
 
 _REPLACED_A_BATCH = 3
 """How often one share is sent again; what has no result then stays undecided."""
@@ -65,6 +66,11 @@ class WorkerPool(Protocol):
     @property
     def waiting(self) -> list[FuzzInput]:
         """Inputs without a result."""
+        ...
+
+    @property
+    def ports(self) -> Mapping[int, InputId]:
+        """Those that are still waiting, by the port of their connection."""
         ...
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
@@ -114,6 +120,11 @@ class SingleWorker:
         """Inputs without a result."""
         return self._executor.waiting
 
+    @property
+    def ports(self) -> Mapping[int, InputId]:
+        """Those that are still waiting, by the port of their connection."""
+        return self._executor.ports
+
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
         """Yield results as they come, including those that were left waiting."""
         return self._executor.run(inputs)
@@ -155,6 +166,7 @@ class ExecutorPool:
     """
 
     waiting: ClassVar[list[FuzzInput]] = []
+    ports: ClassVar[Mapping[int, InputId]] = {}
 
     def __init__(self, subject: Subject, tempo: Tempo, workers: int) -> None:
         self._subject, self._tempo, self._count = subject, tempo, workers

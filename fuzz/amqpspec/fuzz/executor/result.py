@@ -53,7 +53,7 @@ class InputResult:
 
     ``disobeys`` says what was expected and what arrived in the follow-up, if the target had no excuse; ``astray`` is
     an answer on a channel that no one had used; ``late`` says that the way into the state got no answer in time, which
-    is silence, not a refusal.
+    is silence, not a refusal. ``port`` is our end of the connection, 0 if it is not known.
     """
 
     item: FuzzInput
@@ -69,6 +69,7 @@ class InputResult:
     disobeys: str = ""
     astray: str = ""
     late: bool = False
+    port: int = 0
 
     @property
     def refusal(self) -> Refusal | None:

@@ -45,6 +45,8 @@ a hang need not last as long as usual.
 """
 _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles for which a new connection is fresh enough."""
+_NAME_INPUTS = _OF_ONE_CONNECTION | {Oracle.LOG}
+"""Oracles whose suspects are likely ones: each is tried alone before all are tried together."""
 
 
 class Status(StrEnum):
@@ -176,7 +178,7 @@ class Triage:
         shown = seen.oracle in _ONCE_MORE
         if shown and len(items) == 1:
             return items[0]
-        alone = suspected[:_ALONE_FIRST] if seen.oracle in _OF_ONE_CONNECTION else []
+        alone = suspected[:_ALONE_FIRST] if seen.oracle in _NAME_INPUTS else []
         if seen.oracle in _OF_THE_PROCESS:
             # The largest is the likeliest one, and each half that is tried costs a restart.
             alone = sorted(items, key=lambda item: -len(item.octets))[:1]
@@ -187,7 +189,7 @@ class Triage:
             one = self._met(suspected or items, seen)
             if one is not None:
                 return one
-        if not shown and 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
+        if not shown and len(alone) < len(suspected) < len(items) and self._try(suspected, seen).fired:
             items = suspected
         return self._bisected(items, seen)
 
