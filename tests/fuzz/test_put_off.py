@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from amqpspec.fuzz.campaign.observations import TimedResult
 from amqpspec.fuzz.campaign.put_off import PutOff
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
 from amqpspec.fuzz.campaign.tally import COVERED, OPEN, PUT_OFF, Tally
-from amqpspec.fuzz.inputs.catalogue import by_key
+from amqpspec.fuzz.inputs.catalogue import Cell, by_key
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.mutation import random_id, random_input
 from amqpspec.fuzz.oracles.monitor import Check
@@ -180,3 +181,51 @@ def test_time_aside_is_counted_where_it_counts(monkeypatch: pytest.MonkeyPatch) 
     with clock.aside(lambda: False):
         at[0] += 7.0
     assert clock.aside_s == 6.0
+
+
+# --- where an input was found that ends the target
+
+
+def place(cell: Cell) -> tuple[str, str]:
+    return cell.family, cell.state
+
+
+def test_cells_of_the_same_family_and_state_wait_and_the_rest_does_not() -> None:
+    put_off = PutOff(DIALECT)
+    rest, waiting = put_off.sift(BATCH, {place(CELLS[0])})
+    assert waiting == [CELLS[0].key] and put_off.holds(CELLS[0].key) and not put_off.holds(CELLS[1].key)
+    assert rest.items == BATCH.items[4:] and rest.cells == CELLS[1:] and rest.after == BATCH.after
+    later = put_off.next(Position(), lambda key: False)
+    assert later is not None and later.items == BATCH.items[:4]
+    assert put_off.sift(later, {place(CELLS[0])}) == (later, []), "what has waited does not wait again"
+    assert put_off.sift(BATCH, {("C04", "open"), ("C05", "channel")}) == (BATCH, [])
+
+
+def test_who_ends_the_target_names_the_cells_that_wait(complaints: Complaints) -> None:
+    met(complaints)
+    assert complaints.ended == {place(CELLS[0])}
+    assert complaints.to_json()["ended"] == [place(CELLS[0])]
+    again = Complaints(
+        complaints._order, complaints._store, complaints._tally, complaints._energy, complaints._pace,
+        complaints._journal, json.loads(json.dumps(complaints.to_json())),
+    )  # fmt: skip
+    assert again.ended == complaints.ended
+
+
+def test_a_complaint_that_ends_nothing_lets_no_cell_wait(complaints: Complaints) -> None:
+    met(complaints, seen=Suspicion(Oracle.LOG, "jvm: boom", "boom"))
+    assert not complaints.ended
+
+
+def test_a_random_input_that_ends_the_target_lets_no_cell_wait(complaints: Complaints) -> None:
+    met(complaints, Batch([random_input(DIALECT, random_id(DIALECT, 1, 1))], Position()))
+    assert not complaints.ended
+
+
+def test_the_rest_of_a_batch_continues_together_without_the_cell_to_blame(complaints: Complaints) -> None:
+    put_off, tally = PutOff(DIALECT), complaints._tally
+    sends = Sends(hangs=1)
+    runner(complaints, sends, put_off, tally).run(BATCH)
+    assert list(sends.sent[1]) == BATCH.items[4:]
+    assert tally.cells[CELLS[0].key] == (OPEN, PUT_OFF)
+    assert put_off.holds(CELLS[0].key) and not put_off.holds(CELLS[1].key)

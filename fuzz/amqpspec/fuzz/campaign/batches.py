@@ -88,12 +88,19 @@ class BatchRunner:
             for key in self._put_off.add(batch, result.left):
                 self._progress.tally.put_off(key)
         elif result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
-            # Which cell spoils the target is not known: each continues alone, so that only that one is stopped.
-            parts = [self._waves(part, first=2) for part in batch.parts(result.left)]
+            parts = [self._waves(part, first=2) for part in self._parts(batch, result)]
             result = BatchResult.of(parts, result.reached)
         self._mark(batch, result)
         self.catch_up()
         return result
+
+    def _parts(self, batch: Batch, result: BatchResult) -> list[Batch]:
+        """How what is left continues: without the cells that do it, or each cell alone, so that only one is stopped."""
+        left = replace(batch, items=result.left)
+        rest, waiting = self._put_off.sift(left, self._complaints.ended)
+        for key in waiting:
+            self._progress.tally.put_off(key)
+        return [rest] if waiting and rest.items else list(rest.parts(rest.items))
 
     def _is_put_off(self, batch: Batch, result: BatchResult) -> bool:
         """Whether what is left waits: the target ended as it was known to. One that has waited does not wait again."""

@@ -163,7 +163,13 @@ class Campaign:
         waited = None
         if schedule.is_behind_cells and not self.checkpoint.caution.left:
             waited = self._put_off.next(schedule.position, self.checkpoint.tally.is_stopped)
-        return waited or schedule.next(random=self._is_randoms_turn)
+        batch = waited or schedule.next(random=self._is_randoms_turn)
+        if batch is None:
+            return None
+        rest, waiting = self._put_off.sift(batch, self._complaints.ended)
+        for key in waiting:
+            self.checkpoint.tally.put_off(key)
+        return rest
 
     @property
     def _is_randoms_turn(self) -> bool:

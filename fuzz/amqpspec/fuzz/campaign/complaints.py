@@ -28,6 +28,9 @@ from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
+Place = tuple[str, str]
+"""A family and a state."""
+
 _REPEATS = 3
 """Where a batch is of no single place."""
 _MOST_HELD_OCTETS = 1 << 30
@@ -41,7 +44,7 @@ class Complaints:
     ``of_a_whole`` counts complaints about whole batches; ``done`` says that what was sought was found; ``unfinished``,
     that the time was over before the last complaints were followed to their end; ``is_confused``, that mixed batches
     led to the same complaint too many times, and to no one new; ``met_known``, that the last batch ended on a crash or
-    a hang that was only counted.
+    a hang that was only counted. ``ended`` are the families and states of inputs to which a crash or a hang was traced.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Complaints:
         self.verdicts = InputVerdicts(store.signatures, order.subject.known)
         self.of_a_whole, self.done, self.unfinished, self.is_confused = 0, False, False, False
         self.met_known = False
+        self.ended = {(family, state) for family, state in saved.get("ended", ())} if saved else set[Place]()
         self._open: list[Suspicion] = []
         self._held_octets = 0
 
@@ -67,7 +71,7 @@ class Complaints:
         return {
             "signatures": self._store.signatures,
             "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
-            "deferred": self.deferred.to_json(),
+            "deferred": self.deferred.to_json(), "ended": sorted(self.ended),
         }  # fmt: skip
 
     def concerns(self, batch: Batch, check: Check) -> bool:
@@ -246,6 +250,8 @@ class Complaints:
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._leave_unconfirmed(seen)
             return None
+        if seen.oracle in SPOILS and blame.item is not None and blame.item.id.family != RANDOM:
+            self.ended.add((blame.item.id.family, blame.item.state))
         if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, blame.suspicion)]:
             self._known_of_mixed(key, blame.item, seen)
         else:

@@ -19,7 +19,7 @@ from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
-_AT_ONCE_S, _SENDING = 30.0, 0.7
+_AT_ONCE_S, _SENDING = 10.0, 0.7
 """So much blame never waits, where any may come early; behind such a part of the budget it has all the time."""
 _MOST = 64
 

@@ -1,14 +1,15 @@
-"""Inputs that wait until everything else was sent: what is left of batches that ended on a known crash or hang.
+"""Inputs that wait until everything else was sent: they are likely to end the target.
 
-Each such end costs a restart and shows nothing new. Which cell of a batch caused it is not known, so that all cells of
-which something was left wait; then each has a batch to itself, and the one that does it again is stopped.
+What is left of a batch that ended on a known crash or hang waits: each such end costs a restart and shows nothing new,
+and which cell of the batch caused it is not known. So do cells of a family in a state in which an input has ended the
+target: the others do the same to it. Later, each cell has a batch to itself, and one that does it again is stopped.
 
 Knows: batches. Must not know: how they are sent, why they wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -42,6 +43,15 @@ class PutOff:
         parts = list(batch.parts(left))
         self._waiting += parts
         return [cell.key for part in parts for cell in part.cells]
+
+    def sift(self, batch: Batch, places: Collection[tuple[str, str]]) -> tuple[Batch, list[str]]:
+        """Put off the cells of some families and states; returns the rest of the batch, and the keys of these cells."""
+        wait = [item for item in batch.items if (item.id.family, item.state) in places]
+        if not batch.whole or not wait:
+            return batch, []
+        keys, waiting = self.add(batch, wait), {item.id for item in wait}
+        spans = tuple(span for span in batch.spans if (span.cell.family, span.cell.state) not in places)
+        return replace(batch, items=[i for i in batch.items if i.id not in waiting], spans=spans), keys
 
     def next(self, at: Position, stopped: Callable[[str], bool]) -> Batch | None:
         """The batch that has waited longest, which leaves the position; None if none is left."""
