@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from operator import itemgetter
 from typing import Any
 
 from amqpspec.fuzz.campaign.journal import inputs_of
@@ -18,6 +19,7 @@ from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.triage.triage import DEAR
 
 _AT_ONCE_S, _SENDING = 10.0, 0.7
 """So much blame never waits, where any may come early; behind such a part of the budget it has all the time."""
@@ -83,10 +85,11 @@ class Deferred:
         return iter(list(self._waiting.values()))
 
     def take(self) -> tuple[Batch, Suspicion]:
-        """The suspicion that has waited longest of those that may be blamed now."""
-        return self._waiting.pop(
-            next(key for key, (_, seen) in self._waiting.items() if self.is_due(seen.oracle))
-        )
+        """The suspicion that has waited longest of those that may be blamed now; those that cost restarts come last."""
+        due = [
+            (seen.oracle in DEAR, key) for key, (_, seen) in self._waiting.items() if self.is_due(seen.oracle)
+        ]
+        return self._waiting.pop(min(due, key=itemgetter(0))[1])
 
     def to_json(self) -> list[dict[str, Any]]:
         """The state, for ``saved``."""

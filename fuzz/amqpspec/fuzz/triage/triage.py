@@ -26,18 +26,19 @@ _TRIES_OF = {Oracle.LATE: 5}
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
 _SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
-_FEW_ASKS, _SURE_ASKS = 8, 16
+_FEW_ASKS, _SURE_ASKS, _DEAR_ASKS = 8, 16, 2
 """How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late.
 
-The first ones make it smaller by most; in a hurry, there are only these.
+The first ones make it smaller by most; in a hurry, there are only these, and fewer if each costs a restart in any case.
 """
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
 """Oracles whose suspects are tried together once before anything else: what does not happen again is not sought."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
-_OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
-_COST_A_RESTART = SPOILS | {Oracle.CPU}
+DEAR = frozenset({Oracle.MEMORY, Oracle.CPU})
+"""Oracles of the process: each trial needs a fresh one."""
+_COST_A_RESTART = SPOILS | DEAR
 """Oracles behind whose complaint a target is unfit for another trial."""
 _GROUPS, _HANG_S = 8, 3.0
 """How many parts of a batch are sent in order to see after which one it happens; a suspect is confirmed later, so that
@@ -179,7 +180,7 @@ class Triage:
         if shown and len(items) == 1:
             return items[0]
         alone = suspected[:_ALONE_FIRST] if seen.oracle in _NAME_INPUTS else []
-        if seen.oracle in _OF_THE_PROCESS:
+        if seen.oracle in DEAR:
             # The largest is the likeliest one, and each half that is tried costs a restart.
             alone = sorted(items, key=lambda item: -len(item.octets))[:1]
         for item in alone:
@@ -211,7 +212,7 @@ class Triage:
 
     def _first(self, groups: Sequence[list[FuzzInput]], seen: Suspicion) -> list[FuzzInput] | None:
         """The first group after which it happens, on one target."""
-        if seen.oracle in _OF_THE_PROCESS:
+        if seen.oracle in DEAR:
             self.renew()
         executor = self._subject.executor(self._tempo.hasty)
         executor.carrying = True
@@ -284,7 +285,7 @@ class Triage:
         alone = len(items) < 2
         executor = self._subject.executor(self._tempo_for(seen.oracle, patient=alone and not hasty))
         executor.recording = alone
-        if seen.oracle in _OF_THE_PROCESS:
+        if seen.oracle in DEAR:
             # What grew once may have room from then on, and what burns may burn on: only a fresh process tells.
             self.renew()
         self._ready()
@@ -329,10 +330,11 @@ class Triage:
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
         best, asks = blame, 0
+        sure = _DEAR_ASKS if blame.suspicion.oracle in DEAR else _SURE_ASKS
 
         def keeps(steps: tuple[bytes, ...]) -> bool:
             nonlocal best, asks
-            if asks >= _SURE_ASKS and self.is_hurried():
+            if asks >= sure and self.is_hurried():
                 raise Spent
             asks += 1
             tried = self._smaller_one(blame, steps)
