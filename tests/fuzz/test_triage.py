@@ -266,7 +266,7 @@ def test_memory_of_which_each_takes_some_is_nobodys() -> None:
     [
         # One to begin with, one for each pass (parts of 16, of 2, single ones), one for each time it is confirmed.
         ("crash@rare", Oracle.CRASH, 6),
-        # All together, the largest one alone, one for each pass, one for each time it is confirmed, and one for nothing.
+        # All together, the largest one alone, one for each pass, one for each time it is confirmed, and none at all.
         ("leak@rare", Oracle.MEMORY, 8),
         ("cpu@rare", Oracle.CPU, 8),
     ],
