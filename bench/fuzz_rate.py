@@ -113,6 +113,7 @@ def beside(order: CampaignOrder, rounds: int, connections: int) -> Iterator[Row]
     theirs: list[float] = []
     for number in range(rounds):
         ours.append(_measured(replace(order, resume=number > 0)))
+        _awaken(subject)
         theirs.append(handshakes(subject, at_a_time, round_s / 4))
     mine, other = statistics.median(one.a_second for one in ours), statistics.median(theirs)
     name = f"fuzz rate, {subject.name}, {subject.dialect}"
@@ -122,6 +123,12 @@ def beside(order: CampaignOrder, rounds: int, connections: int) -> Iterator[Row]
         f"{name}: blame, restarts, crashes and hangs", round(aside_s, 1), round(whole_s, 1),
         round(aside_s / whole_s, 2), "s of all s",
     )  # fmt: skip
+
+
+def _awaken(subject: Subject) -> None:
+    """A campaign may leave a target that an input has ended: restart it, if possible. Raises Unanswered."""
+    if not (subject.awake(_PATIENCE_S) or subject.renew()):
+        raise Unanswered("the target no longer answers after a round of the campaign")
 
 
 @dataclass(frozen=True, slots=True)

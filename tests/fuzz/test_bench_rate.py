@@ -7,8 +7,10 @@ import json
 import pytest
 
 from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.net.ports import free_port
 from amqpspec.reference.server import ReferenceBroker
 from bench import __main__ as bench
 from bench import fuzz_rate
@@ -40,6 +42,25 @@ def test_a_url_gives_the_rate_and_the_time_that_it_leaves_out(capsys: pytest.Cap
     assert set(row) == {"name", "ours", "theirs", "ratio", "unit"}
     assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
     assert 0 <= aside["ours"] < aside["theirs"] and aside["unit"] == "s of all s"
+
+
+def test_a_target_that_a_campaign_ended_is_restarted_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_rate, "_PATIENCE_S", 0.0)
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        alive = Address(broker.host, broker.port)
+        ended = Subject("r", "amqp-0-9-1", Address("127.0.0.1", free_port()))
+        restarts: list[None] = []
+
+        def restart() -> None:
+            restarts.append(None)
+            object.__setattr__(ended, "address", alive)
+
+        with pytest.raises(Unanswered, match="no longer answers after a round"):
+            fuzz_rate._awaken(ended)
+        object.__setattr__(ended, "restart", restart)
+        fuzz_rate._awaken(ended)
+        fuzz_rate._awaken(ended)
+    assert len(restarts) == 1
 
 
 def test_time_of_blame_counts_for_no_rate() -> None:

@@ -487,6 +487,31 @@ def test_memory_that_was_held_before_is_no_growth(monkeypatch: pytest.MonkeyPatc
         monitor.close()
 
 
+def test_what_a_target_costs_that_complains_in_its_log_each_time_is_learnt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log, cpu_s = tmp_path / "log", [0.0]
+    log.touch()
+    monkeypatch.setattr(monitor_module, "gauge", lambda pid: Gauge(7, True, 100 * MIB, cpu_s[0]))
+    monkeypatch.setattr(monitor_module, "is_working", lambda pid: False)
+    results = [came(must_be_refused(), None)] * 100
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), log=log))
+
+        def batch(took_s: float) -> set[Oracle]:
+            monitor.before()
+            cpu_s[0] += took_s
+            with log.open("a", encoding="utf-8") as file:
+                file.write("Traceback (most recent call last):\nKeyError: 1\n")
+            return {s.oracle for s in monitor.after(results).suspicions}
+
+        assert batch(0.5) == {Oracle.CONFORMANCE, Oracle.LOG}
+        assert monitor.usual.cpu_s(100) == pytest.approx(1.0)
+        assert batch(2.5) == {Oracle.CPU, Oracle.CONFORMANCE, Oracle.LOG}
+        assert monitor.usual.cpu_s(100) == pytest.approx(1.0), "a burn is not usual"
+        monitor.close()
+
+
 def test_growth_that_nobody_is_to_blame_for_is_allowed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
         monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))

@@ -31,6 +31,8 @@ _DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
 """A process may take some time to die, of a dump that it writes or for want of a processor."""
 _LOST = "canary connection lost"
 """A target that is ending may reset a connection first; then it is checked again."""
+_COST_AS_USUAL = frozenset({Oracle.LOG, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
+"""Complaints that say nothing about time and memory: a target with such a defect may show it in every batch."""
 _KEPT = 64
 _LATE_S, _LATE_FACTOR = 0.5, 12
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
@@ -64,7 +66,7 @@ class Usual:
     latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def learn(self, results: Sequence[InputResult], cpu_s: float, waiting: int = 0) -> None:
-        """Learn from a batch without complaints; ``waiting`` of its inputs have no result yet."""
+        """Learn from a batch that took what is usual; ``waiting`` of its inputs have no result yet."""
         if results:
             self.cpu_per_input_s.append(cpu_s / (len(results) + waiting))
             known = [o.timing.latency_s for o in results if o.timing.latency_s is not None]
@@ -173,7 +175,7 @@ class Monitor:
         found += complaints(news) if self._asks(Oracle.LOG) else ()
         found += self._of_answers(results)
         spent_s = after.cpu_s - self._before.cpu_s
-        if not found:
+        if _COST_AS_USUAL.issuperset(s.oracle for s in found):
             self.usual.learn(results, spent_s, len(waiting))
         elif any(s.oracle is Oracle.CPU for s in found):
             self._borne = spent_s, inputs
