@@ -22,6 +22,7 @@ from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.connections import MOST_CARRIED, room_to_wait
 from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.gates import MANY_LOST
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -173,6 +174,22 @@ def test_a_run_that_is_cut_off_leaves_nothing_waiting() -> None:
         list(executor.run([item("raw", b"x")]))
         executor.drop()
         assert executor.waiting == [] and list(executor.finish()) == []
+        executor.close()
+
+
+def test_a_state_is_tried_again_after_the_input_that_tried_it_was_given_up() -> None:
+    with mute() as address:
+        executor = carrying(address)
+        for _ in range(MANY_LOST):
+            executor._gates.lost("start")
+        executor._gates.shut("start")
+        executor._gates.retry()
+        run = executor.run([item("start", b"x"), item("raw", b"x")])
+        executor.tempo = replace(TEMPO, quiet_s=0.1, partial_s=0.1)
+        next(run)
+        assert not executor._gates.admits("start"), "an input is on the way into it"
+        run.close()
+        assert executor._gates.admits("start")
         executor.close()
 
 

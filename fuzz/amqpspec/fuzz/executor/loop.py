@@ -98,7 +98,7 @@ class Executor:
 
     def finish(self) -> Iterator[InputResult]:
         """Yield the results that earlier runs left waiting. The target may have been restarted since."""
-        self._gates.forget()
+        self._gates.retry()
         yield from self._run(InputQueue(()), carrying=False)
 
     def serve(self, seconds_s: float) -> None:
@@ -114,6 +114,7 @@ class Executor:
 
     def drop(self) -> None:
         """Give up what is left waiting, without results."""
+        self._gates.retry()
         self._early.clear()
         for connection in self._running:
             self._drop(connection)
@@ -170,7 +171,7 @@ class Executor:
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
         """Start as many inputs as there is room for; yields the results of those that are refused at once."""
         while not self._down and self._has_room() and (item := waiting.take()) is not None:
-            if self._gates.is_shut(item.state):
+            if not self._gates.admits(item.state):
                 continue
             begun = self._begin(item)
             if isinstance(begun, InputResult):
@@ -223,8 +224,9 @@ class Executor:
 
     def _converse(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
         self._number += 1
+        tempo = self.tempo.probing if self._gates.doubts(item.state) else self.tempo
         conversation = Conversation(
-            item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough, on=on
+            item, self.filling(self._number), tempo, now_s, thorough=self.thorough, on=on
         )
         self.last = conversation
         if self.recording:

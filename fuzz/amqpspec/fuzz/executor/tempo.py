@@ -44,6 +44,11 @@ class Tempo:
         return replace(self, refusal_s=min(self.refusal_s, self.quiet_s))
 
     @property
+    def probing(self) -> Tempo:
+        """The tempo on the way into a state that no input has reached of late: others wait for it."""
+        return replace(self, way_s=min(self.way_s, 4 * self.partial_s))
+
+    @property
     def patient(self) -> Tempo:
         """The tempo of a second look: it misses nothing by haste."""
         return replace(
