@@ -290,13 +290,15 @@ def test_a_late_answer_waits_behind_all_others_until_the_budget_nears_its_end() 
     assert Deferred(1e9, 1.0).is_due(Oracle.LATE), "where blame may take all the time, nothing waits"
 
 
-def test_what_costs_restarts_waits_behind_what_costs_none() -> None:
+def test_what_costs_restarts_waits_for_every_cell_and_for_what_costs_none() -> None:
     deferred = Deferred(1e9, 0.3)
     grows, burns = (
         Suspicion(Oracle.MEMORY, "memory grows", "a"), Suspicion(Oracle.CPU, "processor burns", "b")
     )  # fmt: skip
     for seen in (grows, line(OLD), burns, line(NEW)):
         assert deferred.put(BATCH, seen)
+    assert not deferred.is_due(Oracle.MEMORY) and not deferred.is_due(Oracle.CPU)
+    deferred.is_broad = True
     assert [deferred.take()[1] for _ in range(4)] == [line(OLD), line(NEW), grows, burns]
 
 

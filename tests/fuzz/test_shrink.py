@@ -131,12 +131,13 @@ class Simulated(Triage):
         return _Trial(seen if self.needs(items[0].steps) else None)
 
 
-def test_in_a_hurry_only_the_first_attempts_are_made() -> None:
-    needs = Needs(0, 3, 7)
+@pytest.mark.parametrize(("oracle", "asks"), [(Oracle.LOG, 16), (Oracle.CRASH, 8), (Oracle.MEMORY, 2)])
+def test_in_a_hurry_only_the_first_attempts_are_made(oracle: Oracle, asks: int) -> None:
+    needs = Needs(7) if asks < 8 else Needs(0, 3, 7)
     triage = Simulated(needs)
     triage.is_hurried = lambda: True
-    smaller = triage.smaller(Blame(Status.STABLE, Suspicion(Oracle.LOG, "boom", "boom"), item()))
-    assert len(needs.asked) == smaller.asks == 16 and smaller.item is not None
+    smaller = triage.smaller(Blame(Status.STABLE, Suspicion(oracle, "boom", "boom"), item()))
+    assert len(needs.asked) == smaller.asks == asks and smaller.item is not None
     assert len(smaller.item.octets) < len(b"".join(STEPS))
 
 

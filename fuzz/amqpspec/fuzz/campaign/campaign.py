@@ -147,6 +147,7 @@ class Campaign:
         )  # fmt: skip
         self._target.workers.spare.work = schedule.prepare
         while (batch := self._next(schedule)) is not None:
+            self._complaints.deferred.is_broad = schedule.is_broad
             if not batch.items or self._one(runner, batch):
                 self._cover(batch)
                 checkpoint.position = schedule.position = batch.after
@@ -177,12 +178,14 @@ class Campaign:
         tally, caution = self.checkpoint.tally, self.checkpoint.caution
         if caution.left:
             return caution.random
-        return not self.order.cell_by_cell and tally.random_s < RANDOM_SHARE * tally.seconds_s
+        sending_s = tally.seconds_s - tally.aside_s
+        return not self.order.cell_by_cell and tally.random_s < RANDOM_SHARE * sending_s
 
     def _one(self, runner: BatchRunner, batch: Batch) -> bool:
         """Run a batch; returns False if the budget ended before it did."""
         self._write_checkpoint()
         tally, begun_s, before = self.checkpoint.tally, now_s(), self._complaints.of_a_whole
+        before_s = self._clock.aside_s
         self._journal.line("batch", inputs=len(batch.items), **batch.names)
         result = runner.run(batch)
         self.checkpoint.caution.survived(len(batch.items))
@@ -191,9 +194,10 @@ class Campaign:
         waiting = [str(item.id) for item in runner.waiting_of(batch)]
         self._journal.line("done", inputs=len(batch.items) - len(left), left=left, waiting=waiting)
         tally.seconds_s, tally.aside_s = self._clock.seconds_s, self._clock.aside_s
-        tally.random_s += now_s() - begun_s if not batch.spans else 0.0
+        took_s = now_s() - begun_s - (tally.aside_s - before_s)
+        tally.random_s += took_s if not batch.spans else 0.0
         if self._complaints.of_a_whole == before:
-            self.pace.clean(len(batch.items), now_s() - begun_s)
+            self.pace.clean(len(batch.items), took_s)
         self.order.notify(self.progress)
         return not ((result.left and runner.is_over) or self._complaints.unfinished)
 

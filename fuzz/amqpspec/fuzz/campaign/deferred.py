@@ -32,14 +32,15 @@ class Deferred:
     """Suspicions with their batches, by cause as far as it is known.
 
     ``budget_s`` is the time of this part; ``share`` is how much of it blame may take early: with all of it, nothing
-    waits. With ``is_closing``, nothing more is sent, and blame has all the time that is left.
+    waits. With ``is_closing``, nothing more is sent, and blame has all the time that is left. Before ``is_broad``, not
+    every cell has had its first turn, and blame that costs restarts waits.
     """
 
     def __init__(self, budget_s: float, share: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
         self._budget_s, self._share = budget_s, share
         self._begun_s, self._spent_s = now_s(), 0.0
         self._since_s: float | None = None
-        self.is_closing = False
+        self.is_closing = self.is_broad = False
         self._waiting: dict[Key, tuple[Batch, Suspicion]] = {}
         for one in saved:
             # What was made of a corpus cannot be made again from its id alone; it stays a finding without blame.
@@ -61,7 +62,7 @@ class Deferred:
             return True
         spent_s = self._spent_s + (now_s() - self._since_s if self._since_s is not None else 0.0)
         has_time = self._share > 0 and spent_s <= max(_AT_ONCE_S, self._share * passed_s)
-        return has_time and oracle is not Oracle.LATE
+        return has_time and oracle is not Oracle.LATE and (self.is_broad or oracle not in DEAR)
 
     @contextmanager
     def timed(self) -> Iterator[None]:

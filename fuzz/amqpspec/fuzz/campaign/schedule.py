@@ -161,9 +161,14 @@ class Schedule:
     _ahead_octets: int = 0
 
     @property
+    def is_broad(self) -> bool:
+        """Whether every cell has had its first turn."""
+        return self.position.cell >= len(self.legs)
+
+    @property
     def is_behind_cells(self) -> bool:
         """Whether every input of the cells has been sent."""
-        return self.position.cell >= len(self.legs) and not self._open(self.position.later)
+        return self.is_broad and not self._open(self.position.later)
 
     def next(self, *, random: bool = False) -> Batch | None:
         """The batch at the position, or None if nothing is left; a ``random`` one does not move the position."""

@@ -26,11 +26,10 @@ _TRIES_OF = {Oracle.LATE: 5}
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
 _SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
-_FEW_ASKS, _SURE_ASKS, _DEAR_ASKS = 8, 16, 2
-"""How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late.
-
-The first ones make it smaller by most; in a hurry, there are only these, and fewer if each costs a restart in any case.
-"""
+_FEW_ASKS = 8
+"""How often an input may be tried to make it smaller: most where its oracle answers at once; a process may die late."""
+_SURE_ASKS, _SOME_ASKS, _DEAR_ASKS = 16, 8, 2
+"""In a hurry, there are only these, which make it smaller by most: fewer if success costs a restart, or each try."""
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
@@ -330,7 +329,7 @@ class Triage:
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
         best, asks = blame, 0
-        sure = _DEAR_ASKS if blame.suspicion.oracle in DEAR else _SURE_ASKS
+        sure = _sure_asks(blame.suspicion.oracle)
 
         def keeps(steps: tuple[bytes, ...]) -> bool:
             nonlocal best, asks
@@ -355,6 +354,12 @@ class Triage:
         return replace(
             blame, item=item, suspicion=tried.fired, result=tried.result, spoken=tried.spoken, log=tried.log
         )
+
+
+def _sure_asks(oracle: Oracle) -> int:
+    if oracle in DEAR:
+        return _DEAR_ASKS
+    return _SOME_ASKS if oracle in SPOILS else _SURE_ASKS
 
 
 def replace_steps(item: FuzzInput, steps: tuple[bytes, ...]) -> FuzzInput:
