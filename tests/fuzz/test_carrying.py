@@ -188,7 +188,7 @@ def test_a_state_is_tried_again_after_the_input_that_tried_it_was_given_up() -> 
         executor.tempo = replace(TEMPO, quiet_s=0.1, partial_s=0.1)
         next(run)
         assert not executor._gates.admits("start"), "an input is on the way into it"
-        run.close()
+        del run
         assert executor._gates.admits("start")
         executor.close()
 
@@ -245,6 +245,9 @@ def test_a_line_that_is_explained_neither_keeps_batches_small_nor_is_blamed_agai
     asked(complaints, boom)
     assert complaints.of_a_whole == 1
     memory = Suspicion(Oracle.MEMORY, "memory grows", "100 MiB")
+    asked(complaints, memory)
+    assert complaints.of_a_whole == 1, "it waits until every cell has had its turn"
+    complaints.deferred.is_broad = True
     asked(complaints, memory)
     assert complaints.of_a_whole == 2 and complaints.limit.allows(memory)
 

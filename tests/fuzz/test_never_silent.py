@@ -19,7 +19,7 @@ from amqpspec.fuzz.campaign.clock import BudgetClock, TimeUp
 from amqpspec.fuzz.campaign.journal import findings_in
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.address import Address
-from amqpspec.fuzz.executor.loop import pause
+from amqpspec.fuzz.executor.clock import pause
 from amqpspec.fuzz.executor.pool import SingleWorker
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.log import LogWatch, last_complaint

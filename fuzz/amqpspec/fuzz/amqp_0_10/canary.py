@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
     DELIVERY_S,

@@ -15,7 +15,7 @@ from threading import RLock, Thread
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.clock import now_s, pause
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import PATIENCE_S, who_is
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -37,7 +37,7 @@ from amqpspec.fuzz.campaign.tally import COVERED
 from amqpspec.fuzz.campaign.target import TargetAccess
 from amqpspec.fuzz.coverage.coverage import CoverageWatch
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.fuzz.triage.triage import OutOfTime, TargetLost
 from amqpspec.net.clock import utc_now

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 
 _SLACK_S, _SLACK_SHARE = 10.0, 0.1
 """A campaign may take so much longer than its budget, or such a share of it, whichever is more; reports included."""

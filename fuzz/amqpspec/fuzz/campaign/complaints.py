@@ -19,7 +19,7 @@ from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.campaign.verdicts import InputVerdicts
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints

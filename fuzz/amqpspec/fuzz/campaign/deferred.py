@@ -15,7 +15,7 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.journal import inputs_of
 from amqpspec.fuzz.campaign.schedule import Batch, Position
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -15,7 +15,7 @@ from amqpspec.fuzz.campaign.rounds import later_rounds
 from amqpspec.fuzz.campaign.schedule import FEW, chosen_cells, legs, states_before_login
 from amqpspec.fuzz.differential.side import Reaction, Side, SideLost
 from amqpspec.fuzz.differential.tally import Tally
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId

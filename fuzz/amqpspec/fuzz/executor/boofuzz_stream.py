@@ -9,9 +9,10 @@ import socket
 import struct
 
 from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import READ_OCTETS, now_s
+from amqpspec.fuzz.executor.loop import READ_OCTETS
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.states.part import states_part
 

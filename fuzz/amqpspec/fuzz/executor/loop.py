@@ -261,21 +261,15 @@ class Executor:
         on.setblocking(False)
         code = on.connect_ex((self.address.host, self.address.port))
         if code not in (0, errno.EINPROGRESS):
-            on.close()
-            conversation.ended(End.REFUSED, now_s)
-            assert conversation.result is not None
-            return conversation.result
+            return _refused(on, conversation, now_s)
         connection = Connection(on, conversation, self.address.pipe())
         self._beginning += 1
         if connection.begun:
             conversation.connected(now_s)
         # On a loopback address the stream is mostly there already.
         if not self._put(connection, now_s):
-            on.close()
             self._beginning -= 1
-            conversation.ended(End.REFUSED, now_s)
-            assert conversation.result is not None
-            return conversation.result
+            return _refused(on, conversation, now_s)
         connection.events = self._wanted(connection)
         self._selector.register(on, connection.events, connection)
         self._remind(connection)
@@ -396,11 +390,8 @@ class Executor:
         connection.on.close()
 
 
-def now_s() -> float:
-    """The monotonic clock."""
-    return time.monotonic()
-
-
-def pause(seconds_s: float) -> None:
-    """Sleep."""
-    time.sleep(seconds_s)
+def _refused(on: socket.socket, conversation: Conversation, now_s: float) -> InputResult:
+    on.close()
+    conversation.ended(End.REFUSED, now_s)
+    assert conversation.result is not None
+    return conversation.result

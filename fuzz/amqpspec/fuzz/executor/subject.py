@@ -15,8 +15,9 @@ from secrets import token_hex
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.clock import now_s, pause
 from amqpspec.fuzz.executor.connections import room_to_wait
-from amqpspec.fuzz.executor.loop import Executor, now_s, pause
+from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.states.model import Values, with_names

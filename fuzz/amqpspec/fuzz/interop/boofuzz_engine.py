@@ -22,7 +22,7 @@ from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.boofuzz_stream import Stream
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.result import End, InputResult, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import PATIENCE_S, Canary, NotConsumed, oracles_part, who_is
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import eq
 
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.log import LogWatch
 from amqpspec.fuzz.oracles.process import gauge, is_working

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from pathlib import Path
 
-from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.clock import now_s, pause
 from amqpspec.fuzz.executor.pool import utc_us
 from amqpspec.fuzz.oracles.frames import LINES, cause_in
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.clock import now_s, pause
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from typing import Protocol, cast
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.parts import Part, loaded_driver

@@ -20,7 +20,7 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.order import BATCH
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import Cell, cells

@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.sequences.finding import SequenceFinding, write_sequence
 from amqpspec.fuzz.sequences.machine import Search, prune, run_program
