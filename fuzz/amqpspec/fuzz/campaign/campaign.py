@@ -147,7 +147,7 @@ class Campaign:
         )  # fmt: skip
         self._target.workers.spare.work = schedule.prepare
         while (batch := self._next(schedule)) is not None:
-            self._complaints.deferred.is_broad = schedule.is_broad
+            self._complaints.deferred.is_broad = order.cell_by_cell or schedule.is_broad
             if not batch.items or self._one(runner, batch):
                 self._cover(batch)
                 checkpoint.position = schedule.position = batch.after
