@@ -3,7 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -37,6 +37,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         strangers = {*SHARED} & {*getattr(item, "fixturenames", ())} - {shares(item.nodeid)}
         if strangers:
             raise pytest.UsageError(f"{item.nodeid}: expected in tests/sharing.py for {strangers}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: to look for garbage among it would take a fourth of the collection."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
