@@ -15,7 +15,7 @@ from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_as, en
 from amqpspec.wire.amqp_1_0.problems import kind_of, problems_of, row_of
 from amqpspec.wire.amqp_1_0.reading import Readers
 from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
-from amqpspec.wire.amqp_1_0.values import plain
+from amqpspec.wire.amqp_1_0.values import Described, plain
 from amqpspec.wire.errors import EncodeError, WireError
 from tests.wire.amqp_1_0.golden import COMPOSITES
 from tests.wire.amqp_1_0.strategies import VALUES, field_values
@@ -117,6 +117,23 @@ def test_both_ways_of_reading_agree_on_bent_octets(octets: bytes, data: st.DataO
     assert (composed_end, composed.described) == (end, value)
     assert composed.problems == problems_of(composed.row, value)
     assert bool(row_of(value)) or composed.problems
+    assert composed.given == {key for key, item in composed.values.items() if kind_of(item) != "null"}
+
+
+@pytest.mark.parametrize(
+    ("octets", "sent"),
+    [
+        ("00 5310 e0 06 02 a1 01 63 01 64", {"container_id": "c", "hostname": "d"}),
+        ("00 5310 e0 08 02 00 5377 a1 01 63 00", {"container_id": "c", "hostname": ""}),
+    ],
+)
+def test_the_fields_of_an_array_for_a_list_are_its_items(octets: str, sent: dict[str, str | None]) -> None:
+    composed, end = decode_composite(bytes.fromhex(octets))
+    assert end == len(bytes.fromhex(octets)) and [p.expected for p in composed.problems][:1] == ["a list"]
+    items = {
+        key: item.value if isinstance(item, Described) else item for key, item in composed.values.items()
+    }
+    assert {key: item.value for key, item in items.items()} == sent
     assert composed.given == {key for key, item in composed.values.items() if kind_of(item) != "null"}
 
 

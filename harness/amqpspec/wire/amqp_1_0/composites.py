@@ -6,16 +6,16 @@ Reading is tolerant: whatever can be read is given, and ``problems`` tells what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.typed import Composite
 from amqpspec.wire.amqp_1_0.problems import Problem, problems_of
 from amqpspec.wire.amqp_1_0.reading import KEEPING, Readers
 from amqpspec.wire.amqp_1_0.secrets import instead_of
-from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
+from amqpspec.wire.amqp_1_0.values import Array, Described, Symbol, Value
 from amqpspec.wire.errors import Kind, WireError, shown, unreadable
 
 
@@ -71,8 +71,7 @@ class Composed:
     def values(self) -> Mapping[str, Any]:
         """The fields that were sent, nulls too, by key, with their encodings: ``Value`` or ``Described``."""
         if self._values is None:
-            items = _kept(self.octets).value.value
-            pairs = zip(self.row.fields, items, strict=False)
+            pairs = zip(self.row.fields, _sent(_kept(self.octets).value.value), strict=False)
             self._values = MappingProxyType({field.key: item for field, item in pairs})
         return self._values
 
@@ -161,6 +160,16 @@ def _kept(octets: bytes) -> Described:
     value = KEEPING.read(octets)[0]
     assert isinstance(value, Described)
     return value
+
+
+def _sent(held: Any) -> Iterable[Any]:
+    """The items with their encodings; those of an array, which a peer may send for a list, have one constructor."""
+    if not isinstance(held, Array):
+        return cast(Iterable[Any], held)
+    items: list[Any] = [Value(held.encoding, item) for item in held.items]
+    for descriptor in reversed(held.descriptors):
+        items = [Described(descriptor, item) for item in items]
+    return items
 
 
 def _is_descriptor(descriptor: Any) -> bool:
