@@ -101,11 +101,14 @@ def watched_children() -> Iterator[Peak]:
 
 
 def _below_octets() -> int:
-    total = 0
+    found: dict[int, int] = {}
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            total += int(child.memory_info().rss)
-    return total
+            memory = child.memory_info()
+            # Until it executes its program, a child of Java's (a chmod of Hadoop's) has the memory of its parent, not
+            # as much again; its size is then equal to the octet.
+            found[memory.vms] = int(memory.rss)
+    return sum(found.values())
 
 
 def beside(name: str, ours: float, theirs: float, unit: str) -> Row:

@@ -202,6 +202,7 @@ def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(
 
 def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(complaints, "_order", replace(complaints._order, smaller=True))
+    complaints.deferred.is_broad = True
     made: list[str] = []
 
     def smaller(self: Told, blame: Blame) -> Blame:
@@ -215,6 +216,32 @@ def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.
         for batch in (BATCH, replace(BATCH, spans=(Span(OTHER, range(4)),))):
             asked(complaints, seen, batch=batch)
     assert made == [named.top, bare.top, bare.top]
+
+
+def test_every_cell_comes_before_smaller_inputs(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def smaller(self: Told, blame: Blame) -> Blame:
+        assert blame.item is not None
+        return replace(blame, item=replace(blame.item, steps=(b"\x08",)), asks=7)
+
+    monkeypatch.setattr(complaints, "_order", replace(complaints._order, smaller=True))
+    monkeypatch.setattr(Told, "smaller", smaller)
+    triage = Slow(complaints)
+    complaints.deferred = Deferred(1e9, 0.3)
+    complaints.take(triage, BATCH, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
+    (whole,) = complaints._store.found
+    assert (whole.item, whole.asks) == (BATCH.items[0], 0)
+    may = [complaints.may_minimize]
+    complaints.deferred.is_broad = True
+    may.append(complaints.may_minimize)
+    complaints.minimize(triage)
+    may.append(complaints.may_minimize)
+    (small,) = complaints._store.found
+    assert small.item is not None and (small.item.steps, small.asks) == ((b"\x08",), 7)
+    place = complaints._order.out / "findings" / whole.name
+    assert (place / "input.bin").read_bytes() == b"\x08"
+    assert may == [False, True, False], "not before every cell, and once"
 
 
 def test_known_deviations_and_lines_of_a_log_confuse_nobody(complaints: Complaints) -> None:

@@ -81,8 +81,12 @@ def test_days_of_edges_are_read_for_their_values_and_for_their_families(inputs: 
 def test_reactions_are_shuffled_once_by_the_input(inputs: Inputs) -> None:
     plan = plan_of(differential.MART.make(inputs, DAY))
     assert plan.count("hashpartitioning(input_key#") == 2, "of all rows, and of those of the samples"
-    assert plan.count(f", {differential.PARTITIONS}), REPARTITION_BY_NUM") == 1
+    assert plan.count(f", {differential.PARTITIONS[0]}), REPARTITION_BY_NUM") == 1
     assert reads(plan, "reaction_days") == 2 and "SortMergeJoin" not in plan
+
+
+def test_reactions_of_more_files_are_shuffled_into_more_partitions() -> None:
+    assert [differential.partitions_for(files) for files in (0, 4, 7, 32, 400)] == [4, 4, 7, 32, 32]
 
 
 @pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)

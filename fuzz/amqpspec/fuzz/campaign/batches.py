@@ -5,7 +5,7 @@ Knows: waves of a batch, when a part of it is tried alone. Must not know: which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
@@ -107,13 +107,19 @@ class BatchRunner:
         return batch.whole and result.fatal and self._complaints.met_known and not self.is_over
 
     def catch_up(self) -> None:
-        """Follow deferred suspicions as long as blame may take time."""
-        deferred = self._complaints.deferred
-        while deferred.has_due and not (self.is_over or self._complaints.unfinished):
-            self._sender.finish()
-            self._take_belated(None)
-            with self._clock.aside():
-                self._complaints.follow_deferred(self._triage)
+        """Follow deferred suspicions, then make inputs smaller, as long as blame may take time."""
+        complaints = self._complaints
+        while complaints.deferred.has_due and not (self.is_over or complaints.unfinished):
+            self._retry(complaints.follow_deferred)
+        while complaints.may_minimize and not (self._clock.is_spent or complaints.unfinished):
+            self._retry(complaints.minimize)
+
+    def _retry(self, follow: Callable[[Triage], None]) -> None:
+        """Follow something while no other input is in progress."""
+        self._sender.finish()
+        self._take_belated(None)
+        with self._clock.aside():
+            follow(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
         """Send the inputs of a batch until all have been tried or their cell is stopped."""

@@ -25,7 +25,7 @@ from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
-from amqpspec.fuzz.triage.findings import signature_of
+from amqpspec.fuzz.triage.findings import Finding, signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
 Place = tuple[str, str]
@@ -64,6 +64,7 @@ class Complaints:
         self.met_known = False
         self.ended = {(family, state) for family, state in saved.get("ended", ())} if saved else set[Place]()
         self._open: list[Suspicion] = []
+        self._large: list[tuple[Finding, Blame]] = []
         self._held_octets = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -123,6 +124,25 @@ class Complaints:
                 raise
         except TargetLost:
             self.leave(batch, self._open, once_more=False)
+            raise
+
+    @property
+    def may_minimize(self) -> bool:
+        """Whether a finding waits whose input may be made smaller now."""
+        deferred = self.deferred
+        return deferred.may_minimize and any(deferred.is_due(f.suspicion.oracle) for f, _ in self._large)
+
+    def minimize(self, triage: Triage) -> None:
+        """Make the input of the oldest finding that waits smaller. Raises TargetLost, JournalError."""
+        is_due = self.deferred.is_due
+        at = next(n for n, (finding, _) in enumerate(self._large) if is_due(finding.suspicion.oracle))
+        finding, blame = self._large.pop(at)
+        try:
+            with self.deferred.timed():
+                self._store.minimized(finding, self._smaller(triage, blame))
+        except KeyboardInterrupt:
+            # The target may have ended on a trial, not on the batch that was sent last.
+            self.unfinished = True
             raise
 
     def leave_deferred(self) -> None:
@@ -240,8 +260,10 @@ class Complaints:
             with self.deferred.timed():
                 blame = triage.blame(batch.items, seen)
                 # The same cause was made small before.
-                if self._order.smaller and self.limit.is_new(blame.suspicion):
-                    blame = self._smaller(triage, batch, blame)
+                large = self._order.smaller and self.limit.is_new(blame.suspicion)
+                if large and self.deferred.may_minimize:
+                    blame = self._smaller_at_once(triage, batch, blame)
+                    large = False
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if blame.status is Status.STABLE and blame.item is not None:
@@ -255,7 +277,9 @@ class Complaints:
         if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, blame.suspicion)]:
             self._known_of_mixed(key, blame.item, seen)
         else:
-            self._found(batch, key, blame)
+            found = self._found(batch, key, blame)
+            if found is not None and large and blame.status is Status.STABLE:
+                self._large.append((found, blame))
         return blame
 
     def _known_of_mixed(self, key: tuple[str, ...], item: FuzzInput, seen: Suspicion) -> None:
@@ -271,13 +295,18 @@ class Complaints:
         self._tally.unconfirmed += 1
         self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
 
-    def _smaller(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
+    def _smaller(self, triage: Triage, blame: Blame) -> Blame:
         """The blame with a smaller input, or unchanged if there is no time. Raises TargetLost."""
         triage.is_hurried = lambda: not self.deferred.is_due(blame.suspicion.oracle)
         try:
             return triage.smaller(blame)
         except OutOfTime:
             return blame
+
+    def _smaller_at_once(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
+        """The same before the finding is written; it is written if this is cut short."""
+        try:
+            return self._smaller(triage, blame)
         except (TargetLost, KeyboardInterrupt):
             self._found(batch, _key(batch, blame.suspicion), blame)
             self._open = [one for one in self._open if one.oracle is not blame.suspicion.oracle]
@@ -302,7 +331,8 @@ class Complaints:
                 self._energy.thin((id.role, id.state))
         triage.revive()
 
-    def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
+    def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> Finding | None:
+        """Record what was found; returns the finding, None if it is known."""
         item, seen = blame.item, blame.suspicion
         if batch.is_mixed and item is not None:
             key = _key_of(item, seen)
@@ -321,10 +351,11 @@ class Complaints:
             self.verdicts.blamed[item.id] = (signature, finding.name)
         if signature in self._store.signatures and not self._store.improves(finding):
             self._tally.repeats += 1
-            return
+            return None
         self._store.write(finding, blame)
         if self._order.stop_when(finding):
             self.done = True
+        return finding
 
 
 def _limit(batch: Batch, seen: Suspicion) -> int:

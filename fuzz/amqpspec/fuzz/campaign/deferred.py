@@ -55,10 +55,18 @@ class Deferred:
         """Whether a suspicion waits that may be blamed now."""
         return any(self.is_due(seen.oracle) for _, seen in self)
 
+    @property
+    def may_minimize(self) -> bool:
+        """Whether inputs to blame may be made smaller now: every cell comes before the second octet of a finding."""
+        return self.is_broad or self._has_all_time(now_s() - self._begun_s)
+
+    def _has_all_time(self, passed_s: float) -> bool:
+        return self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0
+
     def is_due(self, oracle: Oracle) -> bool:
         """Whether blame may take time now. Late answers, which a busy machine causes first, wait longest."""
         passed_s = now_s() - self._begun_s
-        if self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0:
+        if self._has_all_time(passed_s):
             return True
         spent_s = self._spent_s + (now_s() - self._since_s if self._since_s is not None else 0.0)
         has_time = self._share > 0 and spent_s <= max(_AT_ONCE_S, self._share * passed_s)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,18 @@ class FindingStore:
     def write(self, finding: Finding, blame: Blame) -> None:
         """Write a finding to its folder; if there is no room for it, the error itself says what was found."""
         self.found.append(finding)
+        self._write(finding, blame, "finding")
+
+    def minimized(self, finding: Finding, blame: Blame) -> None:
+        """Replace the input of a finding by a smaller one with the same effect."""
+        smaller = replace(finding, item=blame.item, suspicion=blame.suspicion, asks=blame.asks)
+        self.found[self.found.index(finding)] = smaller
+        self._write(smaller, blame, "minimized")
+
+    def _write(self, finding: Finding, blame: Blame, kind: str) -> None:
         try:
             place = write_finding(self._out, finding, blame, self._subject)
-            self._journal.line("finding", folder=place.name, **finding.to_json())
+            self._journal.line(kind, folder=place.name, **finding.to_json())
         except OSError as error:
             input = finding.item.id if finding.item else f"a batch of {len(finding.batch)}"
             raise JournalError(

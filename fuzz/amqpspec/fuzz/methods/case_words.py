@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amqpspec.fuzz.methods.samples import SMALL_CHANNEL_MAX, SMALL_FRAME_MAX_OCTETS
 from amqpspec.fuzz.triage.part import CaseWords
 
 _ENTER: Mapping[str, str] = {
@@ -22,7 +23,7 @@ _ENTER: Mapping[str, str] = {
     "content": 'peer.open_channel()\npeer.send("basic.publish", routing_key="amqpspec.fuzz.none")',
     "body": 'peer.open_channel()\npublish = peer.method_frame("basic.publish", routing_key="amqpspec.fuzz.none")\n'
     'peer.send_octets(publish + peer.content_frames(b"01234567", body_size=16))',
-    "limits": "peer.open_channel(channel_max=8, frame_max=4096)",
+    "limits": f"peer.open_channel(channel_max={SMALL_CHANNEL_MAX}, frame_max={SMALL_FRAME_MAX_OCTETS})",
     "channel-closed": 'peer.open_channel()\npeer.call("channel.close", reply_code=200, reply_text="bye")',
     "closing": 'peer.open_channel()\npeer.send("connection.close", channel=0, reply_code=200, reply_text="bye")',
 }

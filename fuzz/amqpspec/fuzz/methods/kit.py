@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.fuzz.families.base import next_productions
 from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.methods.grammar import CHANNEL
-from amqpspec.fuzz.methods.states import SMALL_FRAME_MAX_OCTETS
+from amqpspec.fuzz.methods.samples import SMALL_FRAME_MAX_OCTETS
 from amqpspec.fuzz.states.model import State
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect, TypeTag

@@ -11,12 +11,17 @@ QUEUE, EXCHANGE, CONSUMER = "amqpspec.fuzz.q", "amq.direct", "amqpspec.fuzz.c"
 LOGIN = b"\0guest\0guest"
 """The response of an input; the login of a state comes from the target, and never is in an input."""
 
+SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX = 8192, 8
+"""What the state ``limits`` settles: small frames, and few channels. The specification allows frames of 4,096 octets
+(``amqp-0-9-1 frame-min-size``), but RabbitMQ 4 refuses less than 8,192.
+"""
+
 _BY_FIELD: dict[str, object] = {
     "connection.start-ok mechanism": "PLAIN",
     "connection.start-ok response": LOGIN,
     "connection.start-ok locale": "en_US",
     "connection.tune-ok channel-max": 64,
-    "connection.tune-ok frame-max": 4096,
+    "connection.tune-ok frame-max": SMALL_FRAME_MAX_OCTETS,
     "connection.open virtual-host": "/",
     "exchange.declare exchange": "amqpspec.fuzz.x",
     "exchange.declare type": "direct",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from amqpspec.fuzz.methods.grammar import CHANNEL
+from amqpspec.fuzz.methods.samples import SMALL_CHANNEL_MAX, SMALL_FRAME_MAX_OCTETS
 from amqpspec.fuzz.states.model import (
     Argument,
     Exchange,
@@ -24,9 +25,6 @@ from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter
-
-SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX = 4096, 8
-"""What the state ``limits`` settles: the smallest frames that can be agreed on, and few channels."""
 
 BODY_SIZE_OCTETS, BODY_SENT = 16, b"01234567"
 """What the states in the middle of a content announce, and what has arrived of it."""

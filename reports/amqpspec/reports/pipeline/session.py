@@ -31,8 +31,8 @@ SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSiz
 
 With the first compiler alone, Java would reserve 48 MB for code, and discard and recompile the rest.
 """
-QUICK_ROWS = 2_000_000
-"""Up to this many rows, a session is short-lived."""
+QUICK_ROWS = 16_000_000
+"""Up to this many rows, a session is short-lived: the second compiler pays only for longer builds."""
 _BESIDE_HEAP = "256m"
 _EXTRA = "pip install 'amqpspec[pipeline]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

@@ -15,6 +15,7 @@ from amqpspec.fuzz.trees.tree import Node, Place, edited_path, group, octets_of
 from amqpspec.spec.methods import MethodDialect
 
 _BEYOND = (-1, 0, 1, 2, 7, 8, 9, 64, 512, 4096, 61_440)
+_NEAR = (0, 1, 2, 7, 8, 9, 255, 256, 4095, 4096, 4097, 8191, 8193, 131_071, 131_072, 131_073)
 
 _TUNE_OK = (
     "connection/tune-ok/frame-max/minimum-chosen", "connection/tune-ok/frame-max/upper-limit",
@@ -29,7 +30,7 @@ def _limit(place: Place) -> str:
 
 def _edges(width_octets: int, value: int) -> list[int]:
     top = 1 << 8 * width_octets
-    edges = {0, 1, 2, 7, 8, 9, 255, 256, 4095, 4097, 131_071, 131_072, 131_073, top - 1, top - 2, top >> 1}
+    edges = {*_NEAR, top - 1, top - 2, top >> 1}
     return sorted(number for number in edges if number < top and number != value)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from amqpspec.fuzz.families.base import Bend, Location, pipelined
 from amqpspec.fuzz.families.material import MECHANISMS, RESPONSES
 from amqpspec.fuzz.methods.kit import Kit, kit
+from amqpspec.fuzz.methods.samples import SMALL_FRAME_MAX_OCTETS
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.values import LONG_TEXTS, TEXTS
 
@@ -59,7 +60,7 @@ def _pipelined(tools: Kit) -> Iterator[Bend]:
     """The rest of the handshake at once, in parts, twice, and without its beginning."""
     parts = {
         "start-ok": _start_ok(tools),
-        "tune-ok": tools.method("connection.tune-ok", 0, channel_max=64, frame_max=4096),
+        "tune-ok": tools.method("connection.tune-ok", 0, channel_max=64, frame_max=SMALL_FRAME_MAX_OCTETS),
         "open": tools.method("connection.open", 0, virtual_host="/"),
         "channel.open": tools.method("channel.open"),
         "queue.declare": tools.method("queue.declare", queue="amqpspec.fuzz.q"),

@@ -22,8 +22,10 @@ from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, nam
 from amqpspec.reports.pipeline.tasks import by_key
 
 HORIZON_DAYS = 28
-PARTITIONS = 32
-"""Partitions of the shuffle by input: less than a million rows each for nights of a million."""
+PARTITIONS = range(4, 33)
+"""Of the shuffle by input: as many as the days have files, because each further task costs some tens of milliseconds,
+but so many for four weeks of nights of a million that each has less than a million rows.
+"""
 VARIES = "varies"
 _VARIES_KEY = 0
 _LINE = ("target", "dialect", "kind")
@@ -34,9 +36,10 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     runs = newest_runs(inputs, as_of)
     lines = fn.broadcast(runs.where("names_line").select("line", "among", *_LINE))
     rows = _rows(inputs, runs, as_of)
+    partitions = partitions_for(len(inputs["reaction_days"].inputFiles()))
     # Shuffled before they are aggregated, because there are nearly as many groups as rows; by the input alone, which
     # serves all following steps.
-    vectors = _vectors(_reactions(by_key(rows, "input_key", PARTITIONS), lines))
+    vectors = _vectors(_reactions(by_key(rows, "input_key", partitions), lines))
     # The rows of the samples are few: they are found by a second scan, without a shuffle.
     chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
     members = _reactions(
@@ -52,6 +55,11 @@ def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
         .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
         .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
     )
+
+
+def partitions_for(files: int) -> int:
+    """The partitions of the shuffle by input for days in this number of files."""
+    return min(max(files, PARTITIONS[0]), PARTITIONS[-1])
 
 
 def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
