@@ -16,6 +16,7 @@ import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.deferred import Deferred
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
@@ -245,9 +246,10 @@ def test_a_line_that_is_explained_neither_keeps_batches_small_nor_is_blamed_agai
     asked(complaints, boom)
     assert complaints.of_a_whole == 1
     memory = Suspicion(Oracle.MEMORY, "memory grows", "100 MiB")
+    complaints.deferred = Deferred(600.0, 1 / 3)
     asked(complaints, memory)
-    assert complaints.of_a_whole == 1, "it waits until every cell has had its turn"
-    complaints.deferred.is_broad = True
+    assert complaints.of_a_whole == 1, "it waits until sending stops for a stretch of blame"
+    complaints.deferred.is_closing = True
     asked(complaints, memory)
     assert complaints.of_a_whole == 2 and complaints.limit.allows(memory)
 

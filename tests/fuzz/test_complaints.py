@@ -55,11 +55,24 @@ def line(text: str) -> Suspicion:
 @pytest.fixture
 def complaints(tmp_path: Path) -> Complaints:
     subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
-    order = CampaignOrder(subject, tmp_path, smaller=False)
+    order = CampaignOrder(subject, tmp_path, smaller=False, blame_share=1.0)
     pace = Pace(128, lambda inputs: 0.0)
     journal = CampaignJournal(tmp_path)
     store = FindingStore(tmp_path, subject, journal, lambda: 0.0)
     return Complaints(order, store, Tally(), Energy("amqp-0-9-1"), pace, journal)
+
+
+@pytest.fixture
+def waiting(complaints: Complaints) -> Complaints:
+    """Blame may take a third of the time: it waits for a stretch of its own."""
+    complaints.deferred = Deferred(600.0, 1 / 3)
+    return complaints
+
+
+def followed(complaints: Complaints, triage: Triage) -> None:
+    """What a campaign does after each batch."""
+    while complaints.may_continue():
+        complaints.next_step(triage)
 
 
 def asked(complaints: Complaints, *seen: Suspicion, log: str = "", batch: Batch = BATCH) -> list[str]:
@@ -232,11 +245,11 @@ def test_every_cell_comes_before_smaller_inputs(
     complaints.take(triage, BATCH, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
     (whole,) = complaints._store.found
     assert (whole.item, whole.asks) == (BATCH.items[0], 0)
-    may = [complaints.may_minimize]
+    may = [complaints.may_continue()]
     complaints.deferred.is_broad = True
-    may.append(complaints.may_minimize)
+    may.append(complaints.may_continue())
     complaints.minimize(triage)
-    may.append(complaints.may_minimize)
+    may.append(complaints.may_continue())
     (small,) = complaints._store.found
     assert small.item is not None and (small.item.steps, small.asks) == ((b"\x08",), 7)
     place = complaints._order.out / "findings" / whole.name
@@ -268,16 +281,46 @@ class Slow(Told):
         self.deferred = complaints.deferred
 
 
-def test_behind_much_blame_suspicions_wait_each_cause_once(complaints: Complaints) -> None:
-    triage = Slow(complaints)
-    complaints.take(triage, BATCH, Check((line(OLD),)))
-    assert not complaints.deferred.is_due(Oracle.LOG) and not complaints.concerns(BATCH, Check((line(NEW),)))
+def test_behind_much_blame_suspicions_wait_each_cause_once(waiting: Complaints) -> None:
+    triage = Slow(waiting)
+    waiting.take(triage, BATCH, Check((line(OLD),)))
+    assert not triage.asked and not waiting.concerns(BATCH, Check((line(OLD),))), "sending goes on"
+    followed(waiting, triage)
+    assert triage.asked == [line(OLD).top] and not waiting.deferred.is_due(Oracle.LOG)
     for batch in (BATCH, MIXED, BATCH):
-        complaints.take(triage, batch, Check((line(NEW),)))
-    assert triage.asked == [line(OLD).top] and len(complaints.deferred) == 1
-    complaints.deferred.is_closing = True
-    complaints.follow_deferred(triage)
-    assert triage.asked == [line(OLD).top, line(NEW).top] and not len(complaints.deferred)
+        waiting.take(triage, batch, Check((line(NEW),)))
+        followed(waiting, triage)
+    assert triage.asked == [line(OLD).top] and len(waiting.deferred) == 1 and waiting._tally.repeats == 2
+    waiting.deferred.is_closing = True
+    followed(waiting, triage)
+    assert triage.asked == [line(OLD).top, line(NEW).top] and not len(waiting.deferred)
+
+
+def test_one_stretch_of_blame_follows_many_causes_and_the_next_one_comes_later(
+    waiting: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time_s = [1000.0]
+    monkeypatch.setattr("amqpspec.fuzz.campaign.deferred.now_s", lambda: time_s[0])
+    waiting.deferred = Deferred(600.0, 1 / 3)
+    triage, tops = Told(waiting._order.subject), [line(text).top for text in (OLD, NEW, "x", "y")]
+    waiting.take(triage, BATCH, Check((line(OLD), line(NEW))))
+    followed(waiting, triage)
+    assert triage.asked == tops[:2]
+    for text in "xy":
+        time_s[0] += 4
+        waiting.take(triage, BATCH, Check((line(text),)))
+        followed(waiting, triage)
+    assert triage.asked == tops[:2], "8 s after the first stretch"
+    time_s[0] += 4
+    followed(waiting, triage)
+    assert triage.asked == tops
+
+
+def test_what_finds_no_room_is_a_finding_without_blame(waiting: Complaints) -> None:
+    for number in range(66):
+        waiting.take(Told(waiting._order.subject), BATCH, Check((line(f"x{'y' * number}"),)))
+    assert [found.status for found in waiting._store.found] == [Status.UNBLAMED] * 2
+    assert len(waiting.deferred) == 64
 
 
 def test_a_blame_under_way_counts(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,11 +332,12 @@ def test_a_blame_under_way_counts(complaints: Complaints, monkeypatch: pytest.Mo
         assert not deferred.is_due(Oracle.LOG), "50 s are spent"
 
 
-def test_a_crash_never_waits(complaints: Complaints) -> None:
-    triage = Slow(complaints)
-    complaints.take(triage, BATCH, Check((line(OLD),)))
-    complaints.take(triage, BATCH, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
-    assert triage.asked[1:] == ["the target is gone"]
+@pytest.mark.parametrize("oracle", [Oracle.CRASH, Oracle.HANG, Oracle.LEAK, Oracle.CANARY])
+def test_what_spoils_a_target_never_waits(waiting: Complaints, oracle: Oracle) -> None:
+    triage = Slow(waiting)
+    waiting.take(triage, BATCH, Check((line(OLD),)))
+    waiting.take(triage, BATCH, Check((Suspicion(oracle, "spoilt", "spoilt"),)))
+    assert triage.asked == ["spoilt"] and len(waiting.deferred) == 1
 
 
 def test_what_waits_at_the_end_is_a_finding_and_waits_on_in_the_next_part(complaints: Complaints) -> None:
@@ -359,15 +403,15 @@ def test_so_many_causes_wait_and_no_more() -> None:
     assert deferred.put(BATCH, line("3")), "a cause that waits already needs no room"
 
 
-def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(complaints: Complaints) -> None:
-    triage = Slow(complaints)
+def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(waiting: Complaints) -> None:
+    triage = Slow(waiting)
     renewed: list[int] = []
     triage.renew = lambda: renewed.append(1)  # type: ignore[method-assign]
     grows = Suspicion(Oracle.MEMORY, "memory grows", "grows")
-    complaints.take(triage, BATCH, Check((line(OLD),)))
+    waiting.take(triage, BATCH, Check((line(OLD),)))
     for _ in range(2):
-        complaints.take(triage, MIXED, Check((grows,), grown_octets=400 << 20))
+        waiting.take(triage, MIXED, Check((grows,), grown_octets=400 << 20))
     check = Check((grows,), grown_octets=400 << 20)
-    assert not renewed and complaints.concerns(MIXED, check), "what waits must not be cut off by the restart"
-    complaints.take(triage, MIXED, check)
-    assert renewed == [1] and not complaints.concerns(MIXED, check)
+    assert not renewed and waiting.concerns(MIXED, check), "what waits must not be cut off by the restart"
+    waiting.take(triage, MIXED, check)
+    assert renewed == [1] and not waiting.concerns(MIXED, check)

@@ -5,7 +5,7 @@ Knows: waves of a batch, when a part of it is tried alone. Must not know: which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
@@ -109,17 +109,12 @@ class BatchRunner:
     def catch_up(self) -> None:
         """Follow deferred suspicions, then make inputs smaller, as long as blame may take time."""
         complaints = self._complaints
-        while complaints.deferred.has_due and not (self.is_over or complaints.unfinished):
-            self._retry(complaints.follow_deferred)
-        while complaints.may_minimize and not (self._clock.is_spent or complaints.unfinished):
-            self._retry(complaints.minimize)
-
-    def _retry(self, follow: Callable[[Triage], None]) -> None:
-        """Follow something while no other input is in progress."""
-        self._sender.finish()
-        self._take_belated(None)
-        with self._clock.aside():
-            follow(self._triage)
+        while not (self._clock.is_spent or complaints.unfinished) and complaints.may_continue():
+            with self._clock.aside(), complaints.deferred.timed():
+                self._sender.finish()
+            self._take_belated(None)
+            with self._clock.aside():
+                complaints.next_step(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
         """Send the inputs of a batch until all have been tried or their cell is stopped."""
@@ -156,10 +151,16 @@ class BatchRunner:
         waiting = self._expect(wave, attempt)
         # A target that took nothing of this was spoilt by what came before.
         suspects = self._last if self._last is not None and not (tried or waiting) else wave
-        if result.fatal or self._concerns(suspects, check):
-            with self._clock.aside(lambda: result.fatal):
+        nothing_waits = result.fatal or self._concerns(suspects, check)
+        if nothing_waits:
+            with self._clock.aside():
                 self._sender.finish()
+        revivals = self._triage.revivals
         self._take(suspects, seen, check)
+        if not nothing_waits and self._triage.revivals != revivals:
+            # A retry has ended the target: what waited was on the one before.
+            self._sender.finish()
+            self._take_belated(_GONE)
         self._take_belated(check if result.fatal else None)
         self._last = wave if tried or waiting else self._last
         self._under_way = None

@@ -36,6 +36,8 @@ _REPEATS = 3
 _MOST_HELD_OCTETS = 1 << 30
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that name the inputs that they complain of."""
+_URGENT = SPOILS | {Oracle.LEAK, Oracle.CANARY}
+"""After these, what a target says of the next inputs may be a consequence."""
 
 
 class Complaints:
@@ -63,6 +65,7 @@ class Complaints:
         self.of_a_whole, self.done, self.unfinished, self.is_confused = 0, False, False, False
         self.met_known = False
         self.ended = {(family, state) for family, state in saved.get("ended", ())} if saved else set[Place]()
+        self._is_catching_up = False
         self._open: list[Suspicion] = []
         self._large: list[tuple[Finding, Blame]] = []
         self._held_octets = 0
@@ -76,15 +79,28 @@ class Complaints:
         }  # fmt: skip
 
     def concerns(self, batch: Batch, check: Check) -> bool:
-        """Whether any suspicion leads to retries; the others are only counted."""
-        followed = any(self._is_followed(batch, seen) for seen in check.suspicions)
-        return followed or self._holds_too_much(batch, check)
+        """Whether the target may be restarted because of a suspicion.
+
+        A deviation of one input is tried again on connections of its own: the others need not end before.
+        """
+        followed = (seen for seen in check.suspicions if self._is_followed(batch, seen))
+        return any(s.oracle is not Oracle.CONFORMANCE for s in followed) or self._holds_too_much(batch, check)
 
     def _is_followed(self, batch: Batch, seen: Suspicion) -> bool:
         if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
         new = self.known[_key(batch, seen)] < _limit(batch, seen) and self.limit.allows(seen)
-        return (new and self.deferred.is_due(seen.oracle)) or seen.oracle in SPOILS
+        return (new and not self._waits(seen)) or seen.oracle in SPOILS
+
+    def _waits(self, seen: Suspicion) -> bool:
+        """Whether blame waits until sending stops for several causes.
+
+        What ends or spoils a target does not; nor does what one input is named for, as long as blame has time: the row
+        of that input is written next.
+        """
+        if seen.oracle in _URGENT or self.deferred.never_waits or self._is_catching_up:
+            return False
+        return seen.oracle not in _OF_ONE_INPUT or not self.deferred.is_due(seen.oracle)
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """Follow the worst complaint about the whole, each line of the log, and each kind of deviation once.
@@ -114,6 +130,7 @@ class Complaints:
         """
         batch, seen = self.deferred.take()
         self._open, single = [seen], seen.oracle in _OF_ONE_INPUT
+        self._is_catching_up = True
         try:
             self._each(triage, batch, [] if single else [seen], [seen] if single else [])
         except (OutOfTime, KeyboardInterrupt) as how:
@@ -125,12 +142,21 @@ class Complaints:
         except TargetLost:
             self.leave(batch, self._open, once_more=False)
             raise
+        finally:
+            self._is_catching_up = False
 
-    @property
-    def may_minimize(self) -> bool:
-        """Whether a finding waits whose input may be made smaller now."""
+    def may_continue(self) -> bool:
+        """Whether suspicions are to be followed now, or inputs to be made smaller."""
         deferred = self.deferred
-        return deferred.may_minimize and any(deferred.is_due(f.suspicion.oracle) for f, _ in self._large)
+        small = deferred.may_minimize and any(deferred.is_due(f.suspicion.oracle) for f, _ in self._large)
+        return deferred.stretches((deferred.has_due and not self.done) or small)
+
+    def next_step(self, triage: Triage) -> None:
+        """Follow a suspicion; if none is due, make an input smaller. Raises TargetLost, JournalError."""
+        if self.deferred.has_due and not self.done:
+            self.follow_deferred(triage)
+        else:
+            self.minimize(triage)
 
     def minimize(self, triage: Triage) -> None:
         """Make the input of the oldest finding that waits smaller. Raises TargetLost, JournalError."""
@@ -249,11 +275,8 @@ class Complaints:
         if not self.limit.allows(seen):
             self._again(triage, batch, seen)
             return None
-        if (
-            seen.oracle not in SPOILS
-            and not self.deferred.is_due(seen.oracle)
-            and self.deferred.put(batch, seen)
-        ):
+        if self._waits(seen):
+            self._put_aside(batch, seen)
             return None
         begun_s = now_s()
         try:
@@ -281,6 +304,13 @@ class Complaints:
             if found is not None and large and blame.status is Status.STABLE:
                 self._large.append((found, blame))
         return blame
+
+    def _put_aside(self, batch: Batch, seen: Suspicion) -> None:
+        """Keep a complaint for later; without room, it is a finding without blame."""
+        if self.deferred.holds(batch, seen):
+            self._tally.repeats += 1
+        elif not self.deferred.put(batch, seen):
+            self.leave(batch, [seen], once_more=False)
 
     def _known_of_mixed(self, key: tuple[str, ...], item: FuzzInput, seen: Suspicion) -> None:
         """The same as before in the same place, which shows only after the blame: its cell is stopped."""

@@ -3,7 +3,8 @@
 Knows: batches, seconds spent on blame. Must not know: how blame is found, what happens to it.
 
 Blame of one cause takes seconds to minutes on a target that restarts slowly; on a target with many causes it would take
-the whole budget, and most cells would never be met.
+the whole budget, and most cells would never be met. Each time, sending stops until every answer has come, which takes
+seconds on a target that ends refused connections late: so that many causes are followed at a time.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from amqpspec.fuzz.triage.triage import DEAR
 
 _AT_ONCE_S, _SENDING = 10.0, 0.7
 """So much blame never waits, where any may come early; behind such a part of the budget it has all the time."""
+_STRETCH_S, _APART_S = 5.0, 10.0
+"""An early stretch of blame begins if it may take so long, and if the last one ended so many seconds ago."""
 _MOST = 64
 
 Key = tuple[str, ...]
@@ -40,6 +43,7 @@ class Deferred:
         self._budget_s, self._share = budget_s, share
         self._begun_s, self._spent_s = now_s(), 0.0
         self._since_s: float | None = None
+        self._is_stretch, self._ended_s = False, -float("inf")
         self.is_closing = self.is_broad = False
         self._waiting: dict[Key, tuple[Batch, Suspicion]] = {}
         for one in saved:
@@ -51,9 +55,30 @@ class Deferred:
         return len(self._waiting)
 
     @property
+    def never_waits(self) -> bool:
+        """Whether blame may take all the time from the start, or nothing more is sent."""
+        return self.is_closing or self._share >= 1.0
+
+    @property
     def has_due(self) -> bool:
-        """Whether a suspicion waits that may be blamed now."""
+        """Whether a suspicion waits for which blame has time."""
         return any(self.is_due(seen.oracle) for _, seen in self)
+
+    def stretches(self, due: bool) -> bool:
+        """Whether a stretch of blame begins or goes on, if something is ``due``; otherwise, it ends."""
+        before = self._is_stretch
+        self._is_stretch = due and (before or self._may_begin())
+        if before and not self._is_stretch:
+            self._ended_s = now_s()
+        return self._is_stretch
+
+    def _may_begin(self) -> bool:
+        passed_s, since_s = now_s() - self._begun_s, now_s() - self._ended_s
+        enough = self._spent_s + _STRETCH_S <= self._allowed_s(passed_s)
+        return self._has_all_time(passed_s) or (enough and since_s >= _APART_S)
+
+    def _allowed_s(self, passed_s: float) -> float:
+        return max(_AT_ONCE_S, self._share * passed_s)
 
     @property
     def may_minimize(self) -> bool:
@@ -61,7 +86,7 @@ class Deferred:
         return self.is_broad or self._has_all_time(now_s() - self._begun_s)
 
     def _has_all_time(self, passed_s: float) -> bool:
-        return self.is_closing or passed_s >= _SENDING * self._budget_s or self._share >= 1.0
+        return self.never_waits or passed_s >= _SENDING * self._budget_s
 
     def is_due(self, oracle: Oracle) -> bool:
         """Whether blame may take time now. Late answers, which a busy machine causes first, wait longest."""
@@ -69,12 +94,15 @@ class Deferred:
         if self._has_all_time(passed_s):
             return True
         spent_s = self._spent_s + (now_s() - self._since_s if self._since_s is not None else 0.0)
-        has_time = self._share > 0 and spent_s <= max(_AT_ONCE_S, self._share * passed_s)
+        has_time = self._share > 0 and spent_s <= self._allowed_s(passed_s)
         return has_time and oracle is not Oracle.LATE and (self.is_broad or oracle not in DEAR)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Measure the time of a blame."""
+        """Measure the time of a blame, of which this may be a part."""
+        if self._since_s is not None:
+            yield
+            return
         begun_s = self._since_s = now_s()
         try:
             yield
@@ -89,6 +117,10 @@ class Deferred:
             return False
         self._waiting.setdefault(key, (batch, seen))
         return True
+
+    def holds(self, batch: Batch, seen: Suspicion) -> bool:
+        """Whether the same cause waits already."""
+        return _key(batch, seen) in self._waiting
 
     def __iter__(self) -> Iterator[tuple[Batch, Suspicion]]:
         return iter(list(self._waiting.values()))
@@ -114,7 +146,9 @@ class Deferred:
 def _key(batch: Batch, seen: Suspicion) -> Key:
     """The top of a log line or a deviation names a cause; other oracles have the same top for all causes."""
     telling = seen.oracle in (Oracle.LOG, Oracle.CONFORMANCE)
-    return (*(() if telling else batch.place), str(seen.oracle), seen.name)
+    place = () if telling else batch.place
+    suspect = (str(seen.inputs[0]),) if seen.oracle is Oracle.OBEDIENCE and seen.inputs else ()
+    return (*place, *suspect, str(seen.oracle), seen.name)
 
 
 def _restored(one: Mapping[str, Any]) -> tuple[Batch, Suspicion]:
