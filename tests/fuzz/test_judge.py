@@ -89,9 +89,9 @@ METHODS = [
     ("content", K.method("queue.declare"), ""),
     ("body", K.body(b"x" * 8), ""),
     ("body", K.body(b"x" * 9), "wire/content/body-exceeds-size"),
-    ("limits", K.payload("body", b"x" * 5000), ""),
-    ("limits", K.method("basic.publish") + K.header(5000) + K.body(b"x" * 5000), "amq_wlp_frame_03"),
-    ("limits", K.method("basic.publish") + K.header(4090) + K.body(b"x" * 4090), ""),
+    ("limits", K.payload("body", b"x" * 9000), ""),
+    ("limits", K.method("basic.publish") + K.header(9000) + K.body(b"x" * 9000), "amq_wlp_frame_03"),
+    ("limits", K.method("basic.publish") + K.header(8186) + K.body(b"x" * 8186), ""),
     ("start", tree("method/connection.start-ok", "frame.end", b"\0"), ""),
     ("closing", tree("frame/heartbeat", "frame.end", b"\0"), ""),
 ]  # fmt: skip
