@@ -71,8 +71,8 @@ def waiting(complaints: Complaints) -> Complaints:
 
 def followed(complaints: Complaints, triage: Triage) -> None:
     """What a campaign does after each batch."""
-    while complaints.may_continue():
-        complaints.next_step(triage)
+    while step := complaints.next_step():
+        step(triage)
 
 
 def asked(complaints: Complaints, *seen: Suspicion, log: str = "", batch: Batch = BATCH) -> list[str]:
@@ -245,11 +245,11 @@ def test_every_cell_comes_before_smaller_inputs(
     complaints.take(triage, BATCH, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
     (whole,) = complaints._store.found
     assert (whole.item, whole.asks) == (BATCH.items[0], 0)
-    may = [complaints.may_continue()]
+    may = [complaints.next_step() is not None]
     complaints.deferred.is_broad = True
-    may.append(complaints.may_continue())
+    may.append(complaints.next_step() is not None)
     complaints.minimize(triage)
-    may.append(complaints.may_continue())
+    may.append(complaints.next_step() is not None)
     (small,) = complaints._store.found
     assert small.item is not None and (small.item.steps, small.asks) == ((b"\x08",), 7)
     place = complaints._order.out / "findings" / whole.name
@@ -314,6 +314,17 @@ def test_one_stretch_of_blame_follows_many_causes_and_the_next_one_comes_later(
     time_s[0] += 4
     followed(waiting, triage)
     assert triage.asked == tops
+
+
+def test_what_was_due_is_followed_when_the_time_for_blame_has_just_passed(waiting: Complaints) -> None:
+    """Between the decision and its step, a campaign waits for the last answers, which takes time of blame."""
+    triage = Slow(waiting)
+    waiting.take(triage, BATCH, Check((line(OLD),)))
+    step = waiting.next_step()
+    waiting.deferred._spent_s = 1e6
+    assert step is not None
+    step(triage)
+    assert triage.asked == [line(OLD).top] and waiting.next_step() is None
 
 
 def test_what_finds_no_room_is_a_finding_without_blame(waiting: Complaints) -> None:

@@ -109,12 +109,12 @@ class BatchRunner:
     def catch_up(self) -> None:
         """Follow deferred suspicions, then make inputs smaller, as long as blame may take time."""
         complaints = self._complaints
-        while not (self._clock.is_spent or complaints.unfinished) and complaints.may_continue():
+        while not (self._clock.is_spent or complaints.unfinished) and (step := complaints.next_step()):
             with self._clock.aside(), complaints.deferred.timed():
                 self._sender.finish()
             self._take_belated(None)
             with self._clock.aside():
-                complaints.next_step(self._triage)
+                step(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
         """Send the inputs of a batch until all have been tried or their cell is stopped."""

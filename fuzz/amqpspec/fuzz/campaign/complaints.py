@@ -6,7 +6,7 @@ Knows: triage, findings, how often a thing is blamed. Must not know: what is sen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from amqpspec.fuzz.campaign.deferred import Deferred
@@ -145,24 +145,20 @@ class Complaints:
         finally:
             self._is_catching_up = False
 
-    def may_continue(self) -> bool:
-        """Whether suspicions are to be followed now, or inputs to be made smaller."""
+    def next_step(self) -> Callable[[Triage], None] | None:
+        """What is to be done now: follow a suspicion, or make an input smaller; None as long as sending goes on."""
         deferred = self.deferred
+        follow = deferred.has_due and not self.done
         small = deferred.may_minimize and any(deferred.is_due(f.suspicion.oracle) for f, _ in self._large)
-        return deferred.stretches((deferred.has_due and not self.done) or small)
-
-    def next_step(self, triage: Triage) -> None:
-        """Follow a suspicion; if none is due, make an input smaller. Raises TargetLost, JournalError."""
-        if self.deferred.has_due and not self.done:
-            self.follow_deferred(triage)
-        else:
-            self.minimize(triage)
+        if not deferred.stretches(follow or small):
+            return None
+        return self.follow_deferred if follow else self.minimize
 
     def minimize(self, triage: Triage) -> None:
         """Make the input of the oldest finding that waits smaller. Raises TargetLost, JournalError."""
-        is_due = self.deferred.is_due
-        at = next(n for n, (finding, _) in enumerate(self._large) if is_due(finding.suspicion.oracle))
-        finding, blame = self._large.pop(at)
+        # Those whose blame may take time come first; that may have changed since one was due.
+        self._large.sort(key=lambda one: not self.deferred.is_due(one[0].suspicion.oracle))
+        finding, blame = self._large.pop(0)
         try:
             with self.deferred.timed():
                 self._store.minimized(finding, self._smaller(triage, blame))

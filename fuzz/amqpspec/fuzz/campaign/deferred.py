@@ -126,11 +126,15 @@ class Deferred:
         return iter(list(self._waiting.values()))
 
     def take(self) -> tuple[Batch, Suspicion]:
-        """The suspicion that has waited longest of those that may be blamed now; those that cost restarts come last."""
-        due = [
-            (seen.oracle in DEAR, key) for key, (_, seen) in self._waiting.items() if self.is_due(seen.oracle)
+        """The suspicion that has waited longest of those that may be blamed now; those that cost restarts come last.
+
+        If the time for blame has just passed, it is one of all.
+        """
+        order = [
+            (not self.is_due(seen.oracle), seen.oracle in DEAR, key)
+            for key, (_, seen) in self._waiting.items()
         ]
-        return self._waiting.pop(min(due, key=itemgetter(0))[1])
+        return self._waiting.pop(min(order, key=itemgetter(0, 1))[2])
 
     def to_json(self) -> list[dict[str, Any]]:
         """The state, for ``saved``."""
