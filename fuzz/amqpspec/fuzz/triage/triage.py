@@ -266,7 +266,8 @@ class Triage:
                 seen.oracle is not Oracle.LOG or number + 1 == tries
             ):
                 self.renew()
-            trials.append(self._try([item], seen))
+            # To be sure of a silence takes long; once is enough.
+            trials.append(self._try([item], seen, hasty=number + 1 < tries))
         fired = [trial for trial in trials if trial.fired is not None]
         # What a busy machine does at times happens not each time, or without the input, too.
         if seen.oracle in _COMPARED and (len(fired) < tries or self._try([], seen).fired):
