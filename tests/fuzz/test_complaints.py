@@ -226,7 +226,7 @@ def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.
     named = Suspicion(Oracle.CRASH, "the target is gone; go: panic", "gone")
     bare = Suspicion(Oracle.CRASH, "the target is gone", "gone")
     for seen in (named, bare):
-        for batch in (BATCH, replace(BATCH, spans=(Span(OTHER, range(4)),))):
+        for batch in (BATCH, Batch([OTHER.input(0)], Position(), (Span(OTHER, range(1)),))):
             asked(complaints, seen, batch=batch)
     assert made == [named.top, bare.top, bare.top]
 
@@ -248,7 +248,7 @@ def test_every_cell_comes_before_smaller_inputs(
     may = [complaints.next_step() is not None]
     complaints.deferred.is_broad = True
     may.append(complaints.next_step() is not None)
-    complaints.minimize(triage)
+    followed(complaints, triage)
     may.append(complaints.next_step() is not None)
     (small,) = complaints._store.found
     assert small.item is not None and (small.item.steps, small.asks) == ((b"\x08",), 7)

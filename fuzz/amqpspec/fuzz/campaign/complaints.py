@@ -14,6 +14,7 @@ from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.limits import BlameLimit
+from amqpspec.fuzz.campaign.minimizing import Minimizing
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.schedule import Batch
@@ -67,7 +68,7 @@ class Complaints:
         self.ended = {(family, state) for family, state in saved.get("ended", ())} if saved else set[Place]()
         self._is_catching_up = False
         self._open: list[Suspicion] = []
-        self._large: list[tuple[Finding, Blame]] = []
+        self._large = Minimizing(store)
         self._held_octets = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -146,22 +147,15 @@ class Complaints:
             self._is_catching_up = False
 
     def next_step(self) -> Callable[[Triage], None] | None:
-        """What is to be done now: follow a suspicion, or make an input smaller; None as long as sending goes on."""
-        deferred = self.deferred
-        follow = deferred.has_due and not self.done
-        small = deferred.may_minimize and any(deferred.is_due(f.suspicion.oracle) for f, _ in self._large)
-        if not deferred.stretches(follow or small):
+        """What is to be done now: follow a suspicion, or make an input smaller; None if inputs are to be sent."""
+        follow = self.deferred.has_due and not self.done
+        if not self.deferred.stretches(follow or self._large.has_due(self.deferred)):
             return None
-        return self.follow_deferred if follow else self.minimize
+        return self.follow_deferred if follow else self._minimize
 
-    def minimize(self, triage: Triage) -> None:
-        """Make the input of the oldest finding that waits smaller. Raises TargetLost, JournalError."""
-        # Those whose blame may take time come first; that may have changed since one was due.
-        self._large.sort(key=lambda one: not self.deferred.is_due(one[0].suspicion.oracle))
-        finding, blame = self._large.pop(0)
+    def _minimize(self, triage: Triage) -> None:
         try:
-            with self.deferred.timed():
-                self._store.minimized(finding, self._smaller(triage, blame))
+            self._large.minimize(triage, self.deferred)
         except KeyboardInterrupt:
             # The target may have ended on a trial, not on the batch that was sent last.
             self.unfinished = True
@@ -278,11 +272,8 @@ class Complaints:
         try:
             with self.deferred.timed():
                 blame = triage.blame(batch.items, seen)
-                # The same cause was made small before.
+                # One input of each cause is made smaller.
                 large = self._order.smaller and self.limit.is_new(blame.suspicion)
-                if large and self.deferred.may_minimize:
-                    blame = self._smaller_at_once(triage, batch, blame)
-                    large = False
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if blame.status is Status.STABLE and blame.item is not None:
@@ -297,8 +288,11 @@ class Complaints:
             self._known_of_mixed(key, blame.item, seen)
         else:
             found = self._found(batch, key, blame)
+            self._open = [one for one in self._open if one is not seen]
             if found is not None and large and blame.status is Status.STABLE:
-                self._large.append((found, blame))
+                self._large.put(found, blame)
+                if self._large.has_due(self.deferred):
+                    self._minimize(triage)
         return blame
 
     def _put_aside(self, batch: Batch, seen: Suspicion) -> None:
@@ -320,23 +314,6 @@ class Complaints:
         """Count what was not reproduced and is no finding."""
         self._tally.unconfirmed += 1
         self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
-
-    def _smaller(self, triage: Triage, blame: Blame) -> Blame:
-        """The blame with a smaller input, or unchanged if there is no time. Raises TargetLost."""
-        triage.is_hurried = lambda: not self.deferred.is_due(blame.suspicion.oracle)
-        try:
-            return triage.smaller(blame)
-        except OutOfTime:
-            return blame
-
-    def _smaller_at_once(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
-        """The same before the finding is written; it is written if this is cut short."""
-        try:
-            return self._smaller(triage, blame)
-        except (TargetLost, KeyboardInterrupt):
-            self._found(batch, _key(batch, blame.suspicion), blame)
-            self._open = [one for one in self._open if one.oracle is not blame.suspicion.oracle]
-            raise
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
         """Count a known cause, or one that was blamed enough times, when it occurs again."""

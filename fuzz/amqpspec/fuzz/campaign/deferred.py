@@ -65,7 +65,7 @@ class Deferred:
         return any(self.is_due(seen.oracle) for _, seen in self)
 
     def stretches(self, due: bool) -> bool:
-        """Whether a stretch of blame begins or goes on, if something is ``due``; otherwise, it ends."""
+        """Whether a stretch of blame begins or continues, if something is ``due``; otherwise, it ends."""
         before = self._is_stretch
         self._is_stretch = due and (before or self._may_begin())
         if before and not self._is_stretch:
