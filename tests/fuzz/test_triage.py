@@ -66,6 +66,30 @@ def test_suspects_come_first_but_are_not_all() -> None:
     assert blame.item is not None and blame.item.id == CELL.id(30)
 
 
+class Silent(Simulated):
+    """An answer is missing for a patient trial as ``patient`` says, and for every other trial."""
+
+    def __init__(self, patient: bool) -> None:
+        super().__init__(guilty(7))
+        self.patient, self.patiently = patient, list[bool]()
+
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
+        self.patiently.append(not hasty)
+        return _Trial(seen if hasty or self.patient else None)
+
+
+@pytest.mark.parametrize(
+    ("patient", "status", "patiently"),
+    [(True, Status.STABLE, [True, False]), (False, Status.LOST, [True, True])],
+)
+def test_a_silence_is_waited_for_patiently_once_and_a_slow_answer_is_none(
+    patient: bool, status: Status, patiently: list[bool]
+) -> None:
+    triage = Silent(patient)
+    assert triage.blame(ITEMS, seen(Oracle.CONFORMANCE, 7)).status is status
+    assert triage.patiently == patiently
+
+
 def test_of_several_one_is_blamed() -> None:
     blame = Simulated(guilty(3, 33, 34)).blame(ITEMS, seen())
     assert blame.item is not None and blame.item.id.counter in (3, 33, 34)

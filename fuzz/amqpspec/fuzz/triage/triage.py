@@ -266,8 +266,8 @@ class Triage:
                 seen.oracle is not Oracle.LOG or number + 1 == tries
             ):
                 self.renew()
-            # To be sure of a silence takes long; once is enough.
-            trials.append(self._try([item], seen, hasty=number + 1 < tries))
+            # To be sure of a silence takes long; once is enough, but first: a slow answer is not even flaky.
+            trials.append(self._try([item], seen, hasty=bool(trials and trials[0].fired)))
         fired = [trial for trial in trials if trial.fired is not None]
         # What a busy machine does at times happens not each time, or without the input, too.
         if seen.oracle in _COMPARED and (len(fired) < tries or self._try([], seen).fired):
