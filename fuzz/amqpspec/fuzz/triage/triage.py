@@ -258,7 +258,7 @@ class Triage:
         return other
 
     def _confirmed(self, item: FuzzInput, seen: Suspicion) -> Blame:
-        trials = []
+        trials: list[_Trial] = []
         tries = _TRIES_OF.get(seen.oracle, _TRIES)
         for number in range(tries):
             # A line of a log is written again by a target that continues; the last time a fresh one has to write it.
