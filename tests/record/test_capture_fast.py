@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +14,7 @@ from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT
 from amqpspec.wire.layers import layers_of, raw
 from tests.cli.verbs import amqpspec
+from tests.tools import needs_tshark
 from tests.waiting import PATIENCE_S
 
 CASES = (
@@ -68,7 +68,7 @@ def test_the_layers_read_a_capture_from_end_to_end(case: str, evidence: Path, tm
     assert {"handle.send", "handle.notify"} & set(heard)
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs_tshark
 def test_wireshark_shows_plain_tcp(evidence: Path, tmp_path: Path) -> None:
     path = captured(evidence, "handle.consume.dynamic", tmp_path)
     # The client's port is the system's choice, and some have a dissector of another protocol.

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from amqpspec.wire.capture import AMQP_PORT, MAX_SEGMENT_OCTETS, Segment, read_pcapng, write_pcapng
 from amqpspec.wire.methods.codec import Codec, ContentHeader
 from amqpspec.wire.methods.frames import Frame, encode_frame
+from tests.tools import needs_tshark
 from tests.waiting import PATIENCE_S
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 LOCAL6, REMOTE6 = ("::1", 40001), ("::1", 5671)
 EPOCH_NS = 1_795_226_400 * 10**9
-
-needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
 
 def method(codec: Codec, name: str, channel: int = 0, **args: Any) -> bytes:

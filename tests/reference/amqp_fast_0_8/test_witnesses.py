@@ -7,7 +7,6 @@ them, which takes the sources of openamq, gsl and a JDK.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.amqp_fast_0_8.message import decode_opening
 from tests.reference.amqp_fast_0_8.witnessed import JAVA_SAID, PERL_HEARD, PERL_SAID
+from tests.tools import needs_java
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
@@ -132,9 +132,8 @@ def test_the_perl_client_converses(broker: ReferenceBroker, witnesses: Path) -> 
     assert done.stdout.splitlines()[-1] == "done: hello from temporary.00000001"
 
 
+@needs_java
 def test_the_java_client_opens_a_session(broker: ReferenceBroker, witnesses: Path, tmp_path: Path) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("no java")
     folder = witnesses / "java2"
     classes = ":".join(map(str, [*sorted((folder / "lib").glob("*/*.jar")), folder / "out", tmp_path]))
     source = ROOT / "tests/witnesses/Fast.java"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Literal
 
-import pytest
-
 from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import kind_of
 from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
+from tests.tools import needs_tshark
 from tests.waiting import PATIENCE_S
 from tests.wire.amqp_0_10 import golden
 from tests.wire.amqp_0_10.golden import COMMANDS, CONTROLS, GREETING
@@ -37,7 +35,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert read_pcapng(tmp_path / "a.pcapng") == segments()
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs_tshark
 def test_wireshark_reads_the_same(tmp_path: Path) -> None:
     write_pcapng(tmp_path / "a.pcapng", segments())
     command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Literal
-
-import pytest
 
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
+from tests.tools import needs_tshark
 from tests.waiting import PATIENCE_S
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
@@ -41,7 +39,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert read_pcapng(tmp_path / "a.pcapng") == segments()
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs_tshark
 def test_wireshark_names_every_performative(tmp_path: Path) -> None:
     write_pcapng(tmp_path / "a.pcapng", segments())
     command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
