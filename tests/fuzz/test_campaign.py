@@ -279,7 +279,8 @@ def test_a_deviating_broker_is_found_and_the_finding_replayed(tmp_path: Path) ->
     [
         (("amqp://192.0.2.7/",), 2, "expected a loopback address"),
         (("amqp://127.0.0.1:1/",), 3, "cannot connect"),
-        (("reference", "-t", "x"), 2, "both or none"),
+        (("reference", "-t", "x"), 2, "actual: both (--target x); an option"),
+        (("campaign",), 2, "actual: none"),
         (("reference", "--budget", "long"), 2, "--budget: expected a duration"),
         (("reference", "--shard", "3/2"), 2, "expected I/N"),
         (("reference", "--resume", ".", "--out", "x"), 2, "expected --resume or --out"),

@@ -36,7 +36,7 @@ from amqpspec.cli.fuzz_options import (
 from amqpspec.cli.fuzz_report import write_reports
 from amqpspec.cli.fuzz_sequences import replay_sequence
 from amqpspec.cli.fuzz_subject import subject_of
-from amqpspec.cli.fuzz_target import target_of, terminable
+from amqpspec.cli.fuzz_target import check_one_target, target_of, terminable
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import BATCH, CampaignOrder
 from amqpspec.fuzz.campaign.report import one_line, what
@@ -122,8 +122,7 @@ def campaign(
 
     Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached, 4 error, nothing judged, or too few cells.
     """
-    if (url is None) is (name is None):
-        stop(Exit.USAGE, "expected a URL or --target, actual: both or none")
+    check_one_target(url, name)
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
     with one_line_errors(), terminable():

@@ -14,7 +14,7 @@ import click
 from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_options import DIALECT, PATIENCE, SCOPE, TARGET, TARGETS, budget, seed
 from amqpspec.cli.fuzz_subject import subject_of
-from amqpspec.cli.fuzz_target import target_of, terminable
+from amqpspec.cli.fuzz_target import check_one_target, target_of, terminable
 from amqpspec.fuzz.executor.subject import check_scope
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.sequences.finding import SequenceFinding, read_sequence
@@ -55,8 +55,7 @@ def sequences(
     """
     from amqpspec.fuzz.sequences.campaign import SequenceCampaign, SequenceOrder
 
-    if (url is None) is (name is None):
-        stop(Exit.USAGE, "expected a URL or --target, actual: both or none")
+    check_one_target(url, name)
     with one_line_errors(), terminable():
         budget_s, target = seconds_of("--budget", budget), target_of(url, name, options)
         _check(target.dialect, out)

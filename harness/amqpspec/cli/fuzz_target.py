@@ -12,13 +12,24 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from amqpspec.cli.common import stop
 from amqpspec.fuzz.executor.subject import check_scope
 from amqpspec.fuzz.parts import deployed_dialects
 from amqpspec.run.detect import detect
 from amqpspec.run.driver import ProbeFailed
+from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import deployed_as
 from amqpspec.target.config import Target
 from amqpspec.target.find import find_target
+
+
+def check_one_target(url: str | None, name: str | None) -> None:
+    """End with one line unless there is either a URL or a name; a URL is not repeated, because of its password."""
+    if url is None and name is None:
+        stop(Exit.USAGE, "expected a URL or --target, actual: none")
+    if url is not None and name is not None:
+        hint = "an option that takes several values, like --cells, is repeated for each"
+        stop(Exit.USAGE, f"expected a URL or --target, actual: both (--target {name}); {hint}")
 
 
 def target_of(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
