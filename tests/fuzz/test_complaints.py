@@ -327,6 +327,42 @@ def test_what_was_due_is_followed_when_the_time_for_blame_has_just_passed(waitin
     assert triage.asked == [line(OLD).top] and waiting.next_step() is None
 
 
+class Revived(Told):
+    """Restarts are counted."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self.restarts = 0
+
+    def revive(self) -> None:
+        self.restarts += 1
+
+
+def test_the_cause_of_a_crash_is_sought_when_every_cell_has_had_its_turn(
+    waiting: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = replace(waiting._order.subject, restart=lambda: None)
+    monkeypatch.setattr(waiting, "_order", replace(waiting._order, subject=subject))
+    triage = Revived(subject)
+    ends = [Suspicion(Oracle.CRASH, "the target is gone", "gone", (item.id,)) for item in MIXED.items]
+    for seen in ends:
+        waiting.take(triage, MIXED, Check((seen,)))
+        followed(waiting, triage)
+        assert waiting.met_known, "what is left of the batch is put off"
+    assert (triage.restarts, triage.asked) == (2, [])
+    waiting.take(triage, BATCH, Check((ends[0],)))
+    assert triage.asked == [ends[0].top], "a batch of one cell has few suspects"
+    waiting.deferred.is_broad = True
+    followed(waiting, triage)
+    assert len(triage.asked) == 3 and not len(waiting.deferred)
+
+
+def test_without_a_restart_a_crash_is_followed_at_once(waiting: Complaints) -> None:
+    triage = Revived(waiting._order.subject)
+    waiting.take(triage, MIXED, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
+    assert triage.asked == ["the target is gone"]
+
+
 def test_what_finds_no_room_is_a_finding_without_blame(waiting: Complaints) -> None:
     for number in range(66):
         waiting.take(Told(waiting._order.subject), BATCH, Check((line(f"x{'y' * number}"),)))

@@ -268,6 +268,10 @@ class Complaints:
         if self._waits(seen):
             self._put_aside(batch, seen)
             return None
+        if self._waits_for_breadth(batch, seen):
+            self._put_aside(batch, seen)
+            self._revive(triage, seen)
+            return None
         begun_s = now_s()
         try:
             with self.deferred.timed():
@@ -294,6 +298,15 @@ class Complaints:
                 if self._large.has_due(self.deferred):
                     self._minimize(triage)
         return blame
+
+    def _waits_for_breadth(self, batch: Batch, seen: Suspicion) -> bool:
+        """Whether the cause of a crash or a hang is sought only when every cell has had its first inputs.
+
+        A restart costs less than the search; what is left of the batch is put off, cell by cell.
+        """
+        early = not (self.deferred.may_minimize or self._is_catching_up)
+        can_wait = batch.whole and len(batch.cells) != 1 and self._order.subject.restart is not None
+        return seen.oracle in SPOILS and early and can_wait
 
     def _put_aside(self, batch: Batch, seen: Suspicion) -> None:
         """Keep a complaint for later; without room, it is a finding without blame."""

@@ -19,8 +19,8 @@ from amqpspec.fuzz.campaign.schedule import Batch, Position
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.triage.triage import DEAR
+from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.triage.triage import COST_A_RESTART
 
 _AT_ONCE_S, _SENDING = 10.0, 0.7
 """So much blame never waits, where any may come early; behind such a part of the budget it has all the time."""
@@ -95,7 +95,7 @@ class Deferred:
             return True
         spent_s = self._spent_s + (now_s() - self._since_s if self._since_s is not None else 0.0)
         has_time = self._share > 0 and spent_s <= self._allowed_s(passed_s)
-        return has_time and oracle is not Oracle.LATE and (self.is_broad or oracle not in DEAR)
+        return has_time and oracle is not Oracle.LATE and (self.is_broad or oracle not in COST_A_RESTART)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -131,7 +131,7 @@ class Deferred:
         If the time for blame has just passed, it is one of all.
         """
         order = [
-            (not self.is_due(seen.oracle), seen.oracle in DEAR, key)
+            (not self.is_due(seen.oracle), seen.oracle in COST_A_RESTART, key)
             for key, (_, seen) in self._waiting.items()
         ]
         return self._waiting.pop(min(order, key=itemgetter(0, 1))[2])
@@ -151,7 +151,8 @@ def _key(batch: Batch, seen: Suspicion) -> Key:
     """The top of a log line or a deviation names a cause; other oracles have the same top for all causes."""
     telling = seen.oracle in (Oracle.LOG, Oracle.CONFORMANCE)
     place = () if telling else batch.place
-    suspect = (str(seen.inputs[0]),) if seen.oracle is Oracle.OBEDIENCE and seen.inputs else ()
+    single = seen.oracle in SPOILS or seen.oracle is Oracle.OBEDIENCE
+    suspect = (str(seen.inputs[0]),) if single and seen.inputs else ()
     return (*place, *suspect, str(seen.oracle), seen.name)
 
 

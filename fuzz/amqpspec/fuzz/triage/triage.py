@@ -37,7 +37,7 @@ _ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 DEAR = frozenset({Oracle.MEMORY, Oracle.CPU})
 """Oracles of the process: each trial needs a fresh one."""
-_COST_A_RESTART = SPOILS | DEAR
+COST_A_RESTART = SPOILS | DEAR
 """Oracles behind whose complaint a target is unfit for another trial."""
 _GROUPS, _HANG_S = 8, 3.0
 """How many parts of a batch are sent in order to see after which one it happens; a suspect is confirmed later, so that
@@ -185,7 +185,7 @@ class Triage:
         for item in alone:
             if self._try([item], seen).fired:
                 return item
-        if self._subject.restart is not None and seen.oracle in _COST_A_RESTART:
+        if self._subject.restart is not None and seen.oracle in COST_A_RESTART:
             one = self._met(suspected or items, seen)
             if one is not None:
                 return one
