@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from amqpspec.fuzz.campaign.batches import BatchRunner
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.deferred import Deferred
@@ -252,6 +254,32 @@ def test_a_line_that_is_explained_neither_keeps_batches_small_nor_is_blamed_agai
     complaints.deferred.is_closing = True
     asked(complaints, memory)
     assert complaints.of_a_whole == 2 and complaints.limit.allows(memory)
+
+
+def test_what_waited_when_a_retry_ended_the_target_is_not_decided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results that came before the retry are judged; those of connections that the restart ended are not."""
+    take, waited = BatchRunner._take, list[str]()
+
+    def retried(self: BatchRunner, *given: Any) -> None:
+        take(self, *given)
+        if not waited and self._sender.waiting:
+            waited.extend(str(item.id) for item in self._sender.waiting)
+            broker.restart()
+            self._triage.revivals += 1
+
+    monkeypatch.setattr(BatchRunner, "_take", retried)
+    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+        subject = subject_of(broker, known=frozenset({"amq_wlp_frame_02"}))
+        patterns = ("C04/frame.end/channel",)
+        Campaign(
+            CampaignOrder(
+                subject, tmp_path, patterns=patterns, batch=8, budget_s=4.0, mutate=False, smaller=False
+            )
+        ).run()
+    verdicts = {row["verdict"] for row in rows(tmp_path) if row["input"] in waited}
+    assert waited and verdicts == {VERDICT_CODES[Verdict.INCONCLUSIVE]}
 
 
 def test_what_waited_on_a_target_that_has_gone_is_not_decided(

@@ -353,7 +353,7 @@ def test_a_finding_of_a_corpus_entry_names_it() -> None:
 # --- a capture that others wrote
 
 
-@pytest.mark.skipif(shutil.which("dumpcap") is None, reason="needs dumpcap")
+@pytest.mark.skipif(shutil.which("dumpcap") is None, reason="dumpcap is not installed")
 def test_a_capture_from_the_loopback_interface(tmp_path: Path) -> None:
     path = tmp_path / "live.pcapng"
     with ReferenceBroker("amqp-0-9-1") as broker:
@@ -398,11 +398,11 @@ def converse(broker: ReferenceBroker) -> None:
 
 
 def wait_for(path: Path, broker: ReferenceBroker) -> None:
-    """Until the conversation is in the file: others are led, whose packets push it out."""
+    """Wait until the conversation is in the file; the packets of further connections push it out."""
     for _ in range(200):
         if path.exists() and said("amqp-0-9-1")[-1] in path.read_bytes():
             return
         with socket.create_connection((broker.host, broker.port)) as another:
             another.sendall(b"push" * Random(0).randrange(1, 200))
             another.recv(1)
-    pytest.skip("dumpcap keeps what it has")
+    pytest.skip("dumpcap did not write the conversation to its file in time")

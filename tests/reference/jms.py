@@ -28,7 +28,7 @@ _ARTIFACTS = (
 def client_jars() -> Path:
     """The folder with the client; skips if it is not available."""
     if shutil.which("javac") is None or shutil.which("mvn") is None:
-        pytest.skip("qpid's client wants a JDK and Maven")
+        pytest.skip("qpid's client needs a JDK and Maven, which are not installed")
     if not any(JARS.glob("qpid-client-*.jar")):
         JARS.parent.mkdir(exist_ok=True)
         try:

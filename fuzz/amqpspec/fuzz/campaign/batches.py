@@ -139,10 +139,7 @@ class BatchRunner:
             with self._clock.aside(lambda: self._triage.revivals != revivals):
                 self._readiness.ensure(self._last)
         finally:
-            if self._triage.revivals != revivals:
-                # Those that waited were on a target that has gone: its end is no answer to them.
-                self._sender.finish()
-                self._take_belated(_GONE)
+            self._leave_gone(revivals)
         self._under_way, self.sent = wave, self._whole
         seen, check = self._sender.send(wave.items, attempt)
         self._progress.check = check
@@ -151,17 +148,13 @@ class BatchRunner:
         waiting = self._expect(wave, attempt)
         # A target that took nothing of this was spoilt by what came before.
         suspects = self._last if self._last is not None and not (tried or waiting) else wave
-        nothing_waits = result.fatal or self._concerns(suspects, check)
-        if nothing_waits:
+        if result.fatal or self._concerns(suspects, check):
             with self._clock.aside():
                 self._sender.finish()
         revivals = self._triage.revivals
         self._take(suspects, seen, check)
-        if not nothing_waits and self._triage.revivals != revivals:
-            # A retry has ended the target: what waited was on the one before.
-            self._sender.finish()
-            self._take_belated(_GONE)
         self._take_belated(check if result.fatal else None)
+        self._leave_gone(revivals)
         self._last = wave if tried or waiting else self._last
         self._under_way = None
         # What was in progress to its state when the target went down was not tried yet.
@@ -169,6 +162,12 @@ class BatchRunner:
         result.reached |= waiting | {one.item.id for one in tried if one.reached}
         result.undecided |= {item.id for item in self._sender.undecided}
         result.left = [item for item in result.left if item.id not in done]
+
+    def _leave_gone(self, revivals: int) -> None:
+        """What waits on a target that has been restarted since is only recorded: its end is no answer."""
+        if self._triage.revivals != revivals:
+            self._sender.finish()
+            self._take_belated(_GONE)
 
     def _take(self, batch: Batch, seen: Sequence[TimedResult], check: Check) -> None:
         """Follow complaints to the end; the rows of the batch are written in any case."""

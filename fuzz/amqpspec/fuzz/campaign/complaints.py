@@ -304,7 +304,7 @@ class Complaints:
 
         A restart costs less than the search; what is left of the batch is put off, cell by cell.
         """
-        early = not (self.deferred.may_minimize or self._is_catching_up)
+        early = not (self.deferred.breadth_is_over or self._is_catching_up)
         can_wait = batch.whole and len(batch.cells) != 1 and self._order.subject.restart is not None
         return seen.oracle in SPOILS and early and can_wait
 

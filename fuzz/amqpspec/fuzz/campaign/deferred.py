@@ -4,7 +4,7 @@ Knows: batches, seconds spent on blame. Must not know: how blame is found, what 
 
 Blame of one cause takes seconds to minutes on a target that restarts slowly; on a target with many causes it would take
 the whole budget, and most cells would never be met. Each time, sending stops until every answer has come, which takes
-seconds on a target that ends refused connections late: so that many causes are followed at a time.
+seconds on a target that ends refused connections late; therefore several causes are followed together.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Deferred:
         return max(_AT_ONCE_S, self._share * passed_s)
 
     @property
-    def may_minimize(self) -> bool:
-        """Whether inputs to blame may be made smaller now: every cell comes before the second octet of a finding."""
+    def breadth_is_over(self) -> bool:
+        """Whether every cell has had its first inputs, or blame has all the time: what costs much need not wait."""
         return self.is_broad or self._has_all_time(now_s() - self._begun_s)
 
     def _has_all_time(self, passed_s: float) -> bool:
@@ -99,10 +99,7 @@ class Deferred:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Measure the time of a blame, of which this may be a part."""
-        if self._since_s is not None:
-            yield
-            return
+        """Measure the time of a blame."""
         begun_s = self._since_s = now_s()
         try:
             yield

@@ -27,7 +27,7 @@ class Minimizing:
     def has_due(self, deferred: Deferred) -> bool:
         """Whether one waits, and blame has time for it."""
         due = any(deferred.is_due(finding.suspicion.oracle) for finding, _ in self._waiting)
-        return due and deferred.may_minimize
+        return due and deferred.breadth_is_over
 
     def minimize(self, triage: Triage, deferred: Deferred) -> None:
         """Replace the input of one finding by a smaller one, if there is one. Raises TargetLost, JournalError."""

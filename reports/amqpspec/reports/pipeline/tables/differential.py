@@ -22,9 +22,9 @@ from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, nam
 from amqpspec.reports.pipeline.tasks import by_key
 
 HORIZON_DAYS = 28
-PARTITIONS = range(4, 33)
-"""Of the shuffle by input: as many as the days have files, because each further task costs some tens of milliseconds,
-but so many for four weeks of nights of a million that each has less than a million rows.
+FEWEST, MOST = 4, 32
+"""Partitions of the shuffle by input. Each costs some tens of milliseconds; with the most, each has less than a million
+rows of four weeks of nights of a million.
 """
 VARIES = "varies"
 _VARIES_KEY = 0
@@ -58,8 +58,8 @@ def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
 
 
 def partitions_for(files: int) -> int:
-    """The partitions of the shuffle by input for days in this number of files."""
-    return min(max(files, PARTITIONS[0]), PARTITIONS[-1])
+    """The number of partitions for days in this number of files: one for each file, within the limits."""
+    return min(max(files, FEWEST), MOST)
 
 
 def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
