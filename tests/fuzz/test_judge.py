@@ -61,9 +61,15 @@ METHODS = [
     ("channel", K.method("queue.purge", 7) + K.method("tx.rollback"), ""),
     ("channel", K.method("queue.purge", 7) + b"\1\0\1\0\0\0\0\0", ""),
     ("channel", K.method("queue.purge", 7) + K.payload("method", b"\0\x14\0\2", 7), ""),
+    ("channel", K.method("queue.purge", 7) + b"\1", ""),
+    ("channel", K.method("queue.purge", 7) + b"\1\0\1\x82\0\0\0\4", ""),
     ("ready", K.method("queue.declare", 0), "wire/frame/channel-class-on-zero"),
     ("channel", K.method("connection.open", 1), "wire/frame/channel-zero-for-connection"),
+    ("channel", K.method("connection.open", 2), ""),
     ("channel", K.method("channel.open-ok"), "wire/method/server-only"),
+    ("channel", K.method("channel.open-ok") + b"\1\1\1\1\1\1\1\1", ""),
+    ("channel", K.method("basic.deliver"), ""),
+    ("channel", K.payload("method", b"\0\x0a\0\x46\0\0\0\4x", 0), "constant/frame-error"),
     ("channel", K.payload("method", b"\x00\x63\x00\x01"), "wire/method/unknown-class"),
     ("channel", K.payload("method", b"\x00\x32\x00\x63"), "wire/method/unknown-method"),
     ("channel", K.payload("method", b"\x00\x1e\x00\x0a"), ""),
@@ -80,6 +86,8 @@ METHODS = [
     ("channel", K.payload("header", b"\0\x3c" + bytes(8)), ""),
     ("channel", K.body(b"x"), "wire/content/unexpected-body"),
     ("channel", K.header(0, 0), "amq_wlp_content_03"),
+    ("channel", K.payload("header", b"\x04\0\x14\0\x0a", 0), ""),
+    ("channel", K.body(b"x", 0), "amq_wlp_content_03"),
     ("channel", K.publish(b"x"), ""),
     ("channel", K.method("basic.publish") + K.header(1) + K.body(b"xy"), "wire/content/body-exceeds-size"),
     ("channel", K.method("queue.declare") + K.body(b"x"), ""),
@@ -117,6 +125,8 @@ TYPES = [
     ("session", encode_frame(b"\0\x53\x12\xc0\xff\x01"), "definitions/condition/decode-error"),
     ("header", encode_frame(b"\0\x53\x10\xc0\xff\x01"), ""),
     ("session", begin(), "sessions/begin/unused-channel"),
+    ("session", begin() + encode_frame(b"", size=7), ""),
+    ("session", begin() + bytes(3), ""),
     ("session", begin(1), ""),
     ("session", attach("new", 0), ""),
     ("attached", attach("new", 0), "performatives/attach/handle/in-use"),
@@ -193,3 +203,11 @@ def test_of_an_assembly_that_is_not_complete_nothing_is_claimed_that_is_read_at_
         whole, begun = (bytes((flags, kind, 0, 12, 0, track, 0, 1, 0, 0, 0, 0)) for flags in (0x0F, 0x0B))
         assert claim("session", whole, dialect="amqp-0-10") == rule
         assert claim("session", begun, dialect="amqp-0-10") == ""
+        assert claim("session", whole + begun, dialect="amqp-0-10") == ""
+
+
+def test_of_a_command_of_fast_nothing_is_claimed_if_more_follows() -> None:
+    known = grammar("amqp-fast-0-8")["command/channel.ack"].tree
+    octets = octets_of(edited_path(known, "frame.code", b"\x1d"))
+    assert claim("channel", octets, dialect="amqp-fast-0-8") == "syntax/channel-commands"
+    assert claim("channel", octets + b"\0", dialect="amqp-fast-0-8") == ""

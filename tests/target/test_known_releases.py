@@ -133,6 +133,14 @@ def test_a_target_with_a_version_is_the_same_target_on_another_release(targets: 
     assert read_targets(targets)["old"].broker == "qpid-broker-j@7.0.0"
 
 
+def test_a_release_that_has_a_target_of_its_own_is_that_target() -> None:
+    found = find_target("rabbitmq@4.3")
+    assert (found, found.name) == (find_target("rabbitmq-4.3"), "rabbitmq-4.3")
+    assert found.baseline is not None and found.baseline.name == "rabbitmq-4.3.yaml"
+    typed = find_target("rabbitmq-1-0@4.0")
+    assert (typed.name, typed.dialect) == ("rabbitmq-4.0-1-0", "amqp-1-0")
+
+
 @pytest.mark.parametrize("name", ["here@7.0.4", "old@7.0.4", "none@7.0.4", "j@", "j@x", "@7.0.4"])
 def test_other_targets_have_no_releases(name: str, targets: Path) -> None:
     with pytest.raises(ConfigError, match=f"no target '{name}', expected one of"):

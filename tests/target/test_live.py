@@ -150,12 +150,24 @@ def test_what_names_a_target() -> None:
     ]  # fmt: skip
 
 
-def test_targets_are_found_here_or_beside_the_program(
+def test_targets_of_this_folder_are_added_to_the_built_in_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_target("rabbitmq").broker == "rabbitmq"
-    (tmp_path / "targets.yaml").write_text("targets:\n  mine:\n    url: amqp://mine\n", encoding="utf-8")
+    file = tmp_path / "targets.yaml"
+    file.write_text(
+        "targets:\n  mine:\n    url: amqp://mine\n  garagemq:\n    url: amqp://ours\n", encoding="utf-8"
+    )
     assert find_target("mine").url == parse_url("amqp://mine")
-    with pytest.raises(ConfigError, match="no target 'rabbitmq', expected one of \\['mine'\\]"):
-        find_target("rabbitmq")
+    assert find_target("rabbitmq").broker == "rabbitmq"
+    assert (find_target("garagemq").broker, find_target("garagemq").url) == ("", parse_url("amqp://ours"))
+    with pytest.raises(ConfigError, match=r"^targets.yaml: no target 'rabbit', expected one of .*'mine'.*\?$"):
+        find_target("rabbit")
+
+
+def test_a_file_that_is_named_replaces_the_built_in_targets(tmp_path: Path) -> None:
+    file = tmp_path / "ours.yaml"
+    file.write_text("targets:\n  mine:\n    url: amqp://mine\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="ours.yaml: no target 'rabbitmq', expected one of \\['mine'\\]"):
+        find_target("rabbitmq", file)

@@ -28,22 +28,30 @@ def is_target(text: str) -> bool:
 
 
 def find_target(text: str, file: Path | None = None) -> Target:
-    """The target by URL or by name; without a file, ``targets.yaml`` here or next to the package. Raises
+    """The target by URL or by name. Without a file, it is one of ``targets.yaml`` here or a built-in one. Raises
     ConfigError.
 
-    ``NAME@VERSION`` is a target on a known broker, and of that broker another release.
+    ``NAME@VERSION`` is the target of that release of NAME's broker if there is one, else NAME on that release.
     """
     if is_target(text) and (file is None or "://" in text or ":" in text):
         return target_of_url(text)
-    path = file or TARGETS_FILE
-    if file is None and not path.exists():
-        path = built_in_targets()
-    targets = read_targets(path, text)
+    targets = _targets(text, file)
     if text in targets:
         return targets[text]
     plain, _, release = text.partition("@")
-    broker = targets[plain].broker if release and plain in targets else ""
-    if not is_known(f"{broker}@{release}"):
+    broker = f"{targets[plain].broker}@{release}" if release and plain in targets else ""
+    if not is_known(broker):
         hint = did_you_mean(text, targets)
-        raise ConfigError(f"{path}: no target {text!r}, expected one of {sorted(targets)}{hint}")
-    return replace(read_targets(path, plain)[plain], name=text, broker=f"{broker}@{release}")
+        raise ConfigError(f"{file or TARGETS_FILE}: no target {text!r}, expected one of {sorted(targets)}{hint}")
+    usual = _targets(plain, file)[plain]
+    of_release = (t.name for t in targets.values() if (t.broker, t.dialect) == (broker, usual.dialect))
+    own = next(of_release, None)
+    return find_target(own, file) if own is not None else replace(usual, name=text, broker=broker)
+
+
+def _targets(wanted: str, file: Path | None) -> dict[str, Target]:
+    """Those of a file; without one, the built-in targets and those of ``targets.yaml`` here, which may replace them."""
+    if file is not None:
+        return read_targets(file, wanted)
+    built_in = read_targets(built_in_targets(), wanted)
+    return built_in | read_targets(TARGETS_FILE, wanted) if TARGETS_FILE.exists() else built_in

@@ -62,7 +62,8 @@ def _of_frame(state: State, octets: bytes) -> str:
         frame = reader.next()
     except WireError:
         return ""
-    if not isinstance(frame, Frame) or size > _SAFE_OCTETS:
+    # What follows, even in part, may be refused earlier: a target may read on while it judges.
+    if not isinstance(frame, Frame) or size > _SAFE_OCTETS or reader.pending_octets:
         return ""
     broken = list(_of_bits(octets, frame))
     if broken:

@@ -50,8 +50,10 @@ def _of_frame(state: State, octets: bytes) -> str:
         frame = reader.next()
     except WireError:
         return ""
-    safe = isinstance(frame, TypedFrame) and frame.frame_type == LAYOUT.types["amqp"] and size <= _SAFE_OCTETS
-    return _of_body(state, frame) if safe and isinstance(frame, TypedFrame) else ""
+    # What follows, even in part, may be refused earlier: a target may read on while it judges.
+    if not isinstance(frame, TypedFrame) or size > _SAFE_OCTETS or reader.pending_octets:
+        return ""
+    return _of_body(state, frame) if frame.frame_type == LAYOUT.types["amqp"] else ""
 
 
 def _of_layout(size: int, doff: int) -> list[str]:

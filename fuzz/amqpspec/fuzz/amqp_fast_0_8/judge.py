@@ -74,8 +74,11 @@ def _of_frame(state: State, octets: bytes) -> str:
         item = reader.next()
     except WireError:
         return _of_lost(octets, size)
-    # What carries a fragment is judged by its contents and its destination.
-    return next(_breaches(state, item), "") if isinstance(item, CommandFrame) else ""
+    # What carries a fragment is judged by its contents and its destination; what follows, even in part, may be refused
+    # earlier: a target may read on while it judges.
+    if not isinstance(item, CommandFrame) or reader.pending_octets:
+        return ""
+    return next(_breaches(state, item), "")
 
 
 def _of_lost(octets: bytes, size: int) -> str:

@@ -84,18 +84,11 @@ def _of_frames(dialect_id: str, state: State, octets: bytes) -> str:
             return ""
         broken = list(_breaches(dialect_id, dialect, state, item, content))
         if broken:
-            sure = broken[0] in _AT_ONCE or _is_last(reader)
+            # What follows, even in part, may be refused earlier: a target may read on while it judges.
+            sure = broken[0] in _AT_ONCE or not reader.pending_octets
             return broken[0] if len(broken) == 1 and sure else ""
         if not content.takes(item):
             return ""
-
-
-def _is_last(reader: FrameReader) -> bool:
-    """Whether nothing follows that may be refused earlier: a target may read on while it judges."""
-    try:
-        return reader.next() is None
-    except WireError:
-        return False
 
 
 def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:
@@ -182,7 +175,8 @@ def _of_method(
         return
     yield from _of_place(dialect, state, method.class_name, method.name, frame.channel)
     if method.sent_by is Side.SERVER:
-        yield "server-only"
+        # Who puts contents together first waits for the rest of one.
+        yield "doubt" if method.content else "server-only"
     errors = [
         error for codec in _codecs(dialect_id) if (error := _error_of(codec, frame.payload)) is not None
     ]
@@ -195,8 +189,9 @@ def _of_method(
     if len(errors) < len(_codecs(dialect_id)) or disputed:
         yield "doubt"
     else:
-        inside = errors[-1].where in _TABLE_PLACES or _is_in_table(
-            _codecs(dialect_id)[-1], frame.payload, errors[-1]
+        has_table = any(field.type == "table" for field in method.fields)
+        inside = errors[-1].where in _TABLE_PLACES or (
+            has_table and _is_in_table(_codecs(dialect_id)[-1], frame.payload, errors[-1])
         )
         yield "table" if inside else "arguments"
 
@@ -246,7 +241,8 @@ def _of_place(
 ) -> Iterator[str]:
     if class_name == "connection":
         if channel:
-            yield "connection-class"
+            # One rule is about the class, another about a channel that was not opened: either answer serves.
+            yield "connection-class" if channel in state.channels else "doubt"
         return
     if channel == 0:
         yield "class-on-zero"
@@ -263,8 +259,11 @@ def _of_place(
 def _of_content(
     dialect_id: str, dialect: MethodDialect, state: State, frame: Frame, content: _Content, kind: str
 ) -> Iterator[str]:
+    basic = dialect.classes_by_name["basic"].index
+    # A header that cannot be read may be refused for that.
+    unreadable = kind == "header" and any(_of_header_payload(dialect_id, frame.payload, basic))
     if frame.channel == 0:
-        yield "content-on-zero"
+        yield "doubt" if unreadable else "content-on-zero"
         return
     if frame.channel not in state.channels:
         yield "doubt"
@@ -276,9 +275,7 @@ def _of_content(
             yield "body-too-long"
         return
     if content.class_id is None:
-        # One that cannot be read may be refused for that.
-        basic = dialect.classes_by_name["basic"].index
-        yield "doubt" if any(_of_header_payload(dialect_id, frame.payload, basic)) else "unexpected-header"
+        yield "doubt" if unreadable else "unexpected-header"
         return
     if content.left is not None:
         yield "doubt"
