@@ -46,9 +46,12 @@ def test_an_unknown_verb_is_a_usage_error() -> None:
     assert done.returncode == 2 and "No such command" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_pipe_that_is_closed_is_no_traceback() -> None:
-    done = outside(["sh", "-c", " ".join(command("list")) + " | head -1"])
-    assert len(done.stdout.splitlines()) == 1 and "Traceback" not in done.stderr
+@pytest.mark.parametrize("words", ["list", "query status:fail --marts docs/site-data", "list --json"])
+def test_a_reader_that_has_enough_is_no_deviation(words: str) -> None:
+    read_one = f'{{ {" ".join(command(*words.split()))}; echo "code $?" >&2; }} | head -1'
+    done = outside(["sh", "-c", read_one], cwd=ROOT)
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == "code 4\n"
 
 
 # --- list, explain, coverage

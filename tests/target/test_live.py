@@ -162,12 +162,14 @@ def test_targets_of_this_folder_are_added_to_the_built_in_ones(
     assert find_target("mine").url == parse_url("amqp://mine")
     assert find_target("rabbitmq").broker == "rabbitmq"
     assert (find_target("garagemq").broker, find_target("garagemq").url) == ("", parse_url("amqp://ours"))
-    with pytest.raises(ConfigError, match=r"^targets.yaml: no target 'rabbit', expected one of .*'mine'.*\?$"):
+    with pytest.raises(
+        ConfigError, match=r"^targets.yaml: no target 'rabbit', expected one of .*'mine'.*\?$"
+    ):
         find_target("rabbit")
 
 
 def test_a_file_that_is_named_replaces_the_built_in_targets(tmp_path: Path) -> None:
     file = tmp_path / "ours.yaml"
     file.write_text("targets:\n  mine:\n    url: amqp://mine\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="ours.yaml: no target 'rabbitmq', expected one of \\['mine'\\]"):
+    with pytest.raises(ConfigError, match=r"ours.yaml: no target 'rabbitmq', expected one of \['mine'\]"):
         find_target("rabbitmq", file)

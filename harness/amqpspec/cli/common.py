@@ -101,6 +101,9 @@ def one_line_errors() -> Iterator[None]:
     """Turn every error that a user can cause into one line and its exit code."""
     try:
         yield
+    except BrokenPipeError:
+        # Who reads the output has enough of it, as `head` has: no error of anyone's.
+        raise
     except Exception as error:
         code = _code_of(error)
         if code is None:

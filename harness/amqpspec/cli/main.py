@@ -47,6 +47,10 @@ _EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline", "site": 
 _OPTIONAL = {"pyarrow", "pyspark"}
 
 
+class _OutputClosed(Exception):
+    """The reader of the output has closed it. Click would end with 1, which is the code of deviations."""
+
+
 class _Verbs(click.Group):
     """A group whose commands are imported when needed; their help texts are here."""
 
@@ -67,6 +71,8 @@ class _Verbs(click.Group):
         """Run a verb; report the extra that the user has to install."""
         try:
             return super().invoke(context)
+        except BrokenPipeError as error:
+            raise _OutputClosed from error
         except ModuleNotFoundError as error:
             missing = str(error.name).partition(".")[0]
             if missing not in _OPTIONAL:
@@ -103,8 +109,8 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except BrokenPipeError:
-        # The reader of the output has closed it; discard what Python flushes at its end.
+    except (_OutputClosed, BrokenPipeError):
+        # Discard what Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(4)
     except Exception as error:

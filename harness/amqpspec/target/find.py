@@ -42,7 +42,9 @@ def find_target(text: str, file: Path | None = None) -> Target:
     broker = f"{targets[plain].broker}@{release}" if release and plain in targets else ""
     if not is_known(broker):
         hint = did_you_mean(text, targets)
-        raise ConfigError(f"{file or TARGETS_FILE}: no target {text!r}, expected one of {sorted(targets)}{hint}")
+        raise ConfigError(
+            f"{file or TARGETS_FILE}: no target {text!r}, expected one of {sorted(targets)}{hint}"
+        )
     usual = _targets(plain, file)[plain]
     of_release = (t.name for t in targets.values() if (t.broker, t.dialect) == (broker, usual.dialect))
     own = next(of_release, None)
