@@ -208,6 +208,6 @@ def test_of_an_assembly_that_is_not_complete_nothing_is_claimed_that_is_read_at_
 
 def test_of_a_command_of_fast_nothing_is_claimed_if_more_follows() -> None:
     known = grammar("amqp-fast-0-8")["command/channel.ack"].tree
-    octets = octets_of(edited_path(known, "frame.code", b"\x1d"))
+    octets = octets_of(edited_path(known, "frame.code", b"\x1b"))
     assert claim("channel", octets, dialect="amqp-fast-0-8") == "syntax/channel-commands"
     assert claim("channel", octets + b"\0", dialect="amqp-fast-0-8") == ""
