@@ -261,6 +261,18 @@ def test_the_verb_prints_and_writes_a_summary(tmp_path: Path) -> None:
     assert code == 2 and "--resume" in told
 
 
+def test_a_baseline_for_other_versions_is_named_before_anything_is_sent(tmp_path: Path) -> None:
+    known, out = tmp_path / "known.yaml", tmp_path / "c"
+    known.write_text("versions: '>=9'\nentries: []\n", encoding="utf-8")
+    words = ("reference", "--out", str(out), "--cells", SMALL[0], "--families-only", "--baseline", str(known))
+    _, text, told = run(*words)
+    note = f"note: baseline {known} is for versions >=9, not for "
+    assert told.startswith(note) and note in text
+    (tmp_path / "c").rename(tmp_path / "first")
+    _, text, told = run(*words, "--quiet")
+    assert "note: " not in text + told
+
+
 def test_a_deviating_broker_is_found_and_the_finding_replayed(tmp_path: Path) -> None:
     with ReferenceBroker("amqp-0-9-1", faults=[WRONG]) as broker:
         out = str(tmp_path / "c")

@@ -135,6 +135,9 @@ def campaign(
                 check_address(subject)
             baseline = None if options["no_baseline"] else options["baseline_file"] or target.baseline
             subject, unfit = with_known(subject, baseline)
+            if unfit and not options["quiet"]:
+                # At once: who waits for a whole campaign learns too late that its known deviations are findings.
+                click.echo(f"note: {visible(unfit)}", err=True)
             seeds = seeds_of(subject.dialect, options)
             coverage = coverage_of(options)
             view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
