@@ -194,6 +194,18 @@ def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
     assert "text" not in seen.top and "Codec" not in seen.top
 
 
+@pytest.mark.parametrize("octets", [1, 3000])
+def test_a_report_that_prints_octets_has_the_same_name_however_many(octets: int) -> None:
+    prefix = "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>  "
+    printed = [",".join(["120"] * 12) + ","] * (octets // 12)
+    lines = [
+        " crasher:", "   exception exit: {{badmatch,", "     <<", *(f"      {line}" for line in printed),
+        "      120,121>>},", "     [{some_framing,decode_properties,2,",
+    ]  # fmt: skip
+    seen = next(complaints("".join(f"{prefix}{line}\n" for line in lines)))
+    assert seen.top == "beam: exception exit: badmatch some_framing:decode_properties"
+
+
 PIECES = (
     *(word for _, _, words in log._SIGNATURES for word in words), "Uncaught exception", "java.lang.",
     "uncaught exception", "Unhandled exception", "Unhandled error", "Exception", "ArrayIndexOutOfBounds",

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import accumulate, islice, takewhile
 from pathlib import Path
 
 from amqpspec.fuzz.executor.clock import now_s, pause
@@ -88,6 +88,11 @@ _RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", 
 _WORDS = re.compile(
     r"[{\[\s]*(no function clause matching|no match of right hand side|[a-z_]\w*(?: (?!in function)\w+)*)"
 )
+_OCTETS = re.compile(r"[\s\d,<>\[\]|]*")
+_TELLING_LINES, _MOST_LINES = 60, 4096
+"""How many lines of a report are read for what broke, and among how many: BEAM prints the octets that did not match, a
+dozen on a line, before it names the function.
+"""
 _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 
@@ -193,14 +198,21 @@ def _lines_with(word: str, text: str, ends: list[int]) -> Iterator[int]:
 
 def _top(runtime: str, lines: list[str], number: int) -> str:
     """The line that says what broke; it may follow some lines after the one that says that something did."""
-    rest = lines[number : number + 60]
+    if runtime == "beam":
+        return _of_beam(list(islice(_telling(lines, number), _TELLING_LINES)))
+    rest = lines[number : number + _TELLING_LINES]
     if runtime == "python":
         return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
-    if runtime == "beam":
-        return _of_beam(rest)
     if runtime == "jvm":
         return _of_jvm(rest)
     return _bare(rest[0])
+
+
+def _telling(lines: list[str], number: int) -> Iterator[str]:
+    """The lines from a number on that hold more than octets."""
+    for at in range(number, min(len(lines), number + _MOST_LINES)):
+        if not _OCTETS.fullmatch(_bare(lines[at])):
+            yield lines[at]
 
 
 def _of_jvm(rest: list[str]) -> str:
