@@ -268,7 +268,7 @@ def test_a_baseline_for_other_versions_is_named_before_anything_is_sent(tmp_path
     _, text, told = run(*words)
     note = f"note: baseline {known} is for versions >=9, not for "
     assert told.startswith(note) and note in text
-    (tmp_path / "c").rename(tmp_path / "first")
+    out.rename(tmp_path / "first")
     _, text, told = run(*words, "--quiet")
     assert "note: " not in text + told
 
