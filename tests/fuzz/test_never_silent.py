@@ -22,7 +22,7 @@ from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.clock import pause
 from amqpspec.fuzz.executor.pool import SingleWorker
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.log import LogWatch, last_complaint
+from amqpspec.fuzz.oracles.log import LogWatch, Mark, last_complaint
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import read_finding
@@ -275,6 +275,22 @@ def test_a_log_that_is_being_written_is_read_to_its_end(tmp_path: Path) -> None:
     said = watch.news()
     writer.join()
     assert "panic: late" in said
+
+
+def test_a_log_that_is_never_at_rest_has_caught_up_once_it_names_a_later_connection(tmp_path: Path) -> None:
+    path, waits = tmp_path / "log", list[float]()
+    path.write_text("accepting 127.0.0.1:4711 -> 127.0.0.1:5672\n", encoding="utf-8")
+    watch = LogWatch(path)
+    mark = Mark(4711, watch.size)  # an earlier connection had the same port
+
+    def write(seconds_s: float) -> None:
+        waits.append(seconds_s)
+        said = {2: "panic: late\n", 3: "accepting 127.0.0.1:47110 ->\n", 5: "accepting 127.0.0.1:4711 ->\n"}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(said.get(len(waits), f"line {len(waits)}\n"))
+
+    assert watch.news(write, mark).splitlines()[2] == "panic: late" and len(waits) == 5
+    assert watch.news(write, mark) == "" and len(waits) == 5
 
 
 def test_findings_of_an_unblamed_batch_can_be_read(wrong: ReferenceBroker, tmp_path: Path) -> None:

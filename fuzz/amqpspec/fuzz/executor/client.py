@@ -57,6 +57,7 @@ class Client:
         self.passed: list[Heard] = []
         self.offered: tuple[str, ...] = ()
         self._socket = _connected(address, timeout_s)
+        self.port: int = self._socket.getsockname()[1]
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +153,10 @@ class _Messages:
 
     def __init__(self, stream: AnyStream) -> None:
         self._stream, self._timeout_s = stream, 0.0
+
+    def getsockname(self) -> tuple[str, int]:
+        """The address of our end."""
+        return self._stream.local
 
     def settimeout(self, seconds_s: float) -> None:
         """Set how long to wait from now on."""

@@ -37,6 +37,14 @@ class OutOfScope(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Greeting:
+    """A sentinel that was answered: in how many seconds, and from which port of ours."""
+
+    took_s: float
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A target as the fuzzer needs it. ``pid`` is called each time: a restart may change it.
 
@@ -88,8 +96,8 @@ class Subject:
         """The state that a sentinel enters."""
         return executor_part(self.dialect).sentinel_state
 
-    def greet(self, timeout_s: float, whole_s: float = inf) -> float:
-        """Send a sentinel into its state; returns the duration in seconds. Raises Unanswered.
+    def greet(self, timeout_s: float, whole_s: float = inf) -> Greeting:
+        """Send a sentinel into its state. Raises Unanswered.
 
         Each answer may take ``timeout_s``, all of them ``whole_s``.
         """
@@ -97,11 +105,11 @@ class Subject:
         values = replace(self.values, container=f"amqpspec-sentinel-{begun_s}")
         with Client(self.address, self.dialect, values, timeout_s, begun_s + whole_s) as client:
             client.enter(self.sentinel_state)
-        return now_s() - begun_s
+        return Greeting(now_s() - begun_s, client.port)
 
     def round_trip_s(self) -> float:
         """The slowest of a few greetings, in seconds. Raises Unanswered."""
-        return max(self.greet(10.0) for _ in range(_ROUNDS))
+        return max(self.greet(10.0).took_s for _ in range(_ROUNDS))
 
     def renew(self) -> bool:
         """Restart the target and wait until it answers; returns False if that is impossible or does not help."""

@@ -22,8 +22,10 @@ MAX_OCTETS = 4 << 20
 _EXCERPT_LINES = 12
 _LINE_CHARS = 4096
 """How much of a line is examined: it may contain data of a peer of any length."""
-_REST_S, _CATCH_UP_S = 0.1, 1.5
-"""A log is at rest when nothing was written for so long; it is waited for no longer than that."""
+_REST_S, _CATCH_UP_S, _LOOK_S = 0.1, 1.5, 0.01
+"""A log is at rest when nothing was written for the first time; it is waited for no longer than the second. The third
+is the interval of looks at a log that is waited for.
+"""
 _HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
 _SIGNATURES = (
     ("python", re.compile(r"^Traceback \(most recent call last\)"), ("Traceback (most recent call last)",)),
@@ -96,6 +98,17 @@ dozen on a line, before it names the function.
 _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A connection of our own; ``at`` is the size of the log before it.
+
+    A log that names its port has caught up with everything that happened before, even if it is never at rest.
+    """
+
+    port: int
+    at: int
+
+
 @dataclass(slots=True)
 class LogWatch:
     """Continues where it stopped reading; a log that was truncated or replaced is read from its beginning."""
@@ -105,28 +118,40 @@ class LogWatch:
 
     def skip(self) -> None:
         """Skip what the log holds so far."""
-        self._at = self._size()
+        self._at = self.size
 
-    def news(self, wait: Callable[[float], None] = pause) -> str:
+    def news(self, wait: Callable[[float], None] = pause, mark: Mark | None = None) -> str:
         """What was written since, at most the last ``MAX_OCTETS``; a log that is being written is waited for."""
         if self.path is None:
             return ""
-        size = self._size_at_rest(wait)
+        size = self._caught_up(wait, mark)
         start = self._at if size >= self._at else 0
         self._at = size
+        return self._read(start, size).decode("utf-8", "replace")
+
+    def _caught_up(self, wait: Callable[[float], None], mark: Mark | None) -> int:
+        """The size after the mark was written, or nothing for a moment, or after a while."""
+        until_s = now_s() + _CATCH_UP_S
+        while not self._names(mark) and self._since_written_s() < _REST_S and now_s() < until_s:
+            wait(_LOOK_S)
+        return self.size
+
+    def _names(self, mark: Mark | None) -> bool:
+        return (
+            mark is not None and re.search(rb":%d\b" % mark.port, self._read(mark.at, self.size)) is not None
+        )
+
+    def _read(self, start: int, size: int) -> bytes:
+        """The log up to this size, from ``start`` or the last ``MAX_OCTETS``; nothing if it cannot be read."""
+        if self.path is None:
+            return b""
+        start = max(start, size - MAX_OCTETS)
         try:
             with self.path.open("rb") as file:
-                file.seek(max(start, size - MAX_OCTETS))
-                return file.read(size - max(start, size - MAX_OCTETS)).decode("utf-8", "replace")
+                file.seek(start)
+                return file.read(max(0, size - start))
         except OSError:
-            return ""
-
-    def _size_at_rest(self, wait: Callable[[float], None]) -> int:
-        """The size after nothing was written for a moment, or after a while."""
-        until_s = now_s() + _CATCH_UP_S
-        while (rest_s := self._since_written_s()) < _REST_S and now_s() < until_s:
-            wait(_REST_S - rest_s)
-        return self._size()
+            return b""
 
     def _since_written_s(self) -> float:
         try:
@@ -134,7 +159,9 @@ class LogWatch:
         except OSError:
             return _REST_S
 
-    def _size(self) -> int:
+    @property
+    def size(self) -> int:
+        """The size of the log in octets; 0 if there is none."""
         try:
             return self.path.stat().st_size if self.path is not None else 0
         except OSError:

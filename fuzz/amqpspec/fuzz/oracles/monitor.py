@@ -20,7 +20,7 @@ from amqpspec.fuzz.oracles import endless
 from amqpspec.fuzz.oracles.answers import astray, conformance, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.lateness import Moments, Wait, late
-from amqpspec.fuzz.oracles.log import LogWatch, complaints, last_complaint
+from amqpspec.fuzz.oracles.log import LogWatch, Mark, complaints, last_complaint
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
@@ -109,6 +109,7 @@ class Monitor:
             self._canaries.off = "not asked"
         self._log = LogWatch(subject.log)
         self._log.skip()
+        self._mark: Mark | None = None
         self._endless = endless.EndlessWatch(subject, lambda seconds_s: self.wait(seconds_s))
         self._before = Gauge(None)
         self._took_s = 0.0
@@ -156,6 +157,7 @@ class Monitor:
         if settle_s:
             pause(settle_s)
         self.moments.learn(results)
+        self._mark = None
         sent = sum(o.sent_octets for o in results) + sum(len(item.octets) for item in waiting)
         inputs = len(results) + len(waiting)
         after = self._at_rest(sent, inputs)
@@ -167,7 +169,7 @@ class Monitor:
         found = [] if fatal else self._canary()
         if any(s.oracle is Oracle.CANARY and s.top == _LOST for s in found):
             fatal = self._fatal(results)
-        news = self._log.news(self.wait)
+        news = self._log.news(self.wait, self._mark)
         if fatal:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
@@ -260,11 +262,13 @@ class Monitor:
         for _ in range(_LOOKS):
             if self._before.pid is not None and not gauge(self._before.pid).alive:
                 return self._crash(f"process {self._before.pid} is gone", results)
+            log_octets = self._log.size
             try:
-                self._took_s = self.subject.greet(self.hang_s)
+                greeting = self.subject.greet(self.hang_s)
             except Unanswered as unanswered:
                 reason = unanswered
             else:
+                self._took_s, self._mark = greeting.took_s, Mark(greeting.port, log_octets)
                 return None
             if reason.silent:
                 return self._hang(str(reason), results)
