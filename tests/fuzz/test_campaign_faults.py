@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign import schedule
+from amqpspec.fuzz.campaign import schedule, target
 from amqpspec.fuzz.campaign.campaign import Campaign
-from amqpspec.fuzz.campaign.clock import BudgetClock
+from amqpspec.fuzz.campaign.clock import BudgetClock, TimeUp
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
 from amqpspec.fuzz.campaign.order import CampaignOrder
@@ -238,6 +238,37 @@ def test_the_verb_says_that_a_target_was_lost(
     check_journal(tmp_path / "c")
     again = CliRunner().invoke(cli, [*args, "--resume", out])
     assert again.exit_code == 3 and again.stderr.count("\n") == 1, again.stderr
+
+
+@pytest.mark.parametrize("budget_ends", [False, True])
+@pytest.mark.parametrize("returns_s", [0.0, 60.0])
+def test_a_target_that_does_not_return_from_a_restart_is_a_finding(
+    broker: ReferenceBroker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    budget_ends: bool,
+    returns_s: float,
+) -> None:
+    def awake(self: Subject, within_s: float) -> bool:
+        if budget_ends:
+            raise TimeUp
+        return False
+
+    def restart() -> None:
+        log.write_text("=CRASH the stored data cannot be read\n", encoding="utf-8")
+
+    log = tmp_path / "log"
+    log.touch()
+    monkeypatch.setattr(Subject, "awake", awake)
+    monkeypatch.setattr(target, "_RETURNS_S", returns_s)
+    order = CampaignOrder(
+        subject_of(broker, restart=restart, log=log), tmp_path / "c", patterns=CELLS, mutate=False, batch=4,
+        notify=lambda progress: broker.stop(),
+    )  # fmt: skip
+    campaign = Campaign(order).run()
+    tops = [finding.suspicion.top for finding in campaign.progress.findings]
+    away = "the target does not return from a restart; beam: =CRASH the stored data cannot be read"
+    assert tops.count(away) == (returns_s == 0.0) and campaign.target_lost is not budget_ends
 
 
 def test_a_restart_that_fails_is_one_clear_line(

@@ -95,11 +95,13 @@ class Campaign:
             except (TargetLost, Unanswered) as lost:
                 self.ended, self.target_lost = self._target.why(lost), True
                 self._go_around(runner)
+                self._look_for_return(runner)
             except OutOfTime:
                 self.ended = SPENT
             except KeyboardInterrupt as how:
                 self.ended = SPENT if isinstance(how, TimeUp) else INTERRUPTED
                 self._look_once_more(runner)
+                self._look_for_return(runner)
             except OSError as error:
                 self.ended = str(error)
                 raise
@@ -118,6 +120,12 @@ class Campaign:
         suspects = runner.suspects
         if suspects is not None and not self._complaints.unfinished:
             self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))
+
+    def _look_for_return(self, runner: BatchRunner) -> None:
+        """A target that was restarted may refuse everything, because of what it stored before."""
+        suspects = runner.suspects
+        if suspects is not None and self._target.is_away:
+            self._complaints.leave(suspects, self._target.monitor.absence(_GLANCE_S), once_more=False)
 
     def _runner(self, readiness: Readiness) -> BatchRunner:
         tally = self.checkpoint.tally

@@ -13,11 +13,15 @@ from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.pool import WorkerPool, start_workers
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.triage.triage import Triage
+
+_RETURNS_S = 20.0
+"""A target that was restarted and has not answered for so long does not return by itself."""
 
 
 class Restart:
@@ -72,6 +76,13 @@ class TargetAccess:
             if not self.subject.renew():
                 raise
             return self.subject.round_trip_s()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the target was restarted without an error, and has had time to answer, but has not."""
+        since_s = self.triage.away_since_s
+        restarted = self._restart is not None and not self._restart.failed
+        return restarted and since_s is not None and now_s() - since_s >= _RETURNS_S
 
     def why(self, lost: Exception) -> str:
         """Why the target is lost, and why a restart did not help."""

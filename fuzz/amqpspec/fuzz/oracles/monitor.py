@@ -212,6 +212,15 @@ class Monitor:
         fatal = [self._explained(Suspicion(oracle, top, reason), news)] if reason else []
         return (*fatal, *([] if fatal else complaints(news)))
 
+    def absence(self, within_s: float) -> tuple[Suspicion, ...]:
+        """The complaint about a target that does not answer after a restart, with its log; none if it answers."""
+        try:
+            self.subject.greet(within_s, whole_s=within_s)
+        except Unanswered as reason:
+            gone = Suspicion(Oracle.CRASH, "the target does not return from a restart", str(reason))
+            return (self._explained(gone, self._log.news(pause)),)
+        return ()
+
     def close(self) -> None:
         """Close the connections of the canaries."""
         self._canaries.drop()

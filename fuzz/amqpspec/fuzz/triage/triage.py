@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.result import InputResult, Spoken
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -97,12 +98,14 @@ class Triage:
     """Retries inputs on one target; ``trials`` continues an earlier count. If ``is_late``, it ends with OutOfTime; if
     ``is_hurried``, inputs are not made smaller any further.
 
-    ``revivals`` counts how many times the target was, or may have been, restarted.
+    ``revivals`` counts how many times the target was, or may have been, restarted; ``away_since_s`` says when the last
+    time was, as long as it has not answered since.
     """
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
         self.trials, self.revivals = trials, 0
+        self.away_since_s: float | None = None
         self._fresh = False
         self.is_late: Callable[[], bool] = lambda: False
         self.is_hurried: Callable[[], bool] = lambda: False
@@ -145,9 +148,11 @@ class Triage:
         self.revivals += 1
         if self.is_late():
             raise OutOfTime
+        self.away_since_s = now_s()
         self._fresh = self._subject.renew()
         if not (self._fresh or self._subject.awake(30.0)):
             raise TargetLost(f"{self._subject.name} no longer answers, and cannot be restarted from here")
+        self.away_since_s = None
 
     def renew(self) -> None:
         """Restart the target if possible, unless nothing was sent since the last restart. Raises TargetLost."""
