@@ -31,11 +31,11 @@ def amqpspec(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module", params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A known broker, running; stopped afterwards."""
+    """A known broker, running without data of earlier runs; stopped afterwards."""
     name = str(request.param)
     if known_broker(name, ROOT / ".brokers" / name).version() is None:
         pytest.skip(f"{name} is not installed; amqpspec brokers install {name}")
-    started = amqpspec("brokers", "start", name)
+    started = amqpspec("brokers", "start", "--empty", name)
     assert started.returncode == 0, started.stderr
     yield name
     amqpspec("brokers", "stop", name)

@@ -16,7 +16,7 @@ import pytest
 
 from amqpspec.net.ports import LOOPBACK, free_port, is_listening
 from amqpspec.spec.dialects import runnable_dialects
-from amqpspec.target.known import KNOWN, BrokerError, Tls, known_broker, process
+from amqpspec.target.known import INSTALLED, KNOWN, BrokerError, Tls, known_broker, process
 from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
 from amqpspec.target.known.install import copy_maven_jars, install_package, java_command
 from amqpspec.target.known.process import Process, birth, is_alive
@@ -46,6 +46,7 @@ class StandIn(KnownBroker):
     dialects = ()
     users: ClassVar = {"default": ("guest", "guest"), "second": ("b@d", "p/w")}
     vhosts: ClassVar = {"default": "/"}
+    stored = "store"
     takes_plugins = True
     start_timeout_s = 20.0
     stop_timeout_s = 0.5
@@ -70,6 +71,26 @@ def broker(tmp_path: Path) -> Iterator[StandIn]:
     one = StandIn(tmp_path / "state")
     yield one
     one.stop()
+
+
+def test_a_broker_starts_without_what_it_stored_if_asked(broker: StandIn) -> None:
+    store = broker.state_dir / StandIn.stored
+    store.mkdir(parents=True)
+    (store / "queue").write_text("durable")
+    broker.start()
+    with pytest.raises(BrokerError, match="expected to start it without data, it runs already"):
+        broker.start(empty=True)
+    assert (store / "queue").exists()
+    broker.stop()
+    running = broker.start(empty=True)
+    assert not store.exists() and broker.is_running() and running.log.exists()
+
+
+def test_known_brokers_delete_no_more_than_they_store() -> None:
+    stored = {name: known.stored for name, known in KNOWN.items()}
+    assert stored.pop("qpid-proton") == "" and all(stored.values())
+    installed = {part.partition("/")[0] for part in INSTALLED}
+    assert not installed.intersection(stored.values())
 
 
 @pytest.fixture

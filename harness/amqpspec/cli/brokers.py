@@ -95,10 +95,13 @@ def install(name: str, release: str | None) -> None:
 @_release
 @_memory_limit
 @click.option("--port", type=click.IntRange(1, 65535), help="Port (default: a free one).")
-def start(name: str, release: str | None, port: int | None, memory_limit_mib: int | None) -> None:
+@click.option("--empty", is_flag=True, help="Delete what it stored before.")
+def start(
+    name: str, release: str | None, port: int | None, memory_limit_mib: int | None, empty: bool
+) -> None:
     """Start a broker on loopback and print its URL."""
     with one_line_errors():
-        running = _known(name, release, memory_limit_mib).start(port)
+        running = _known(name, release, memory_limit_mib).start(port, empty=empty)
         limit = f", at most {running.memory_limit_mib} MiB" if running.memory_limit_mib else ""
         click.echo(
             f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log}{limit})"

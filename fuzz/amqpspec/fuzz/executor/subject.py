@@ -38,7 +38,7 @@ class OutOfScope(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """A sentinel that was answered: in how many seconds, and from which port of ours."""
+    """The answer to a sentinel: after how many seconds, and at which port of ours."""
 
     took_s: float
     port: int

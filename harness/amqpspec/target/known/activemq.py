@@ -51,6 +51,7 @@ class ActiveMQ(MavenBroker):
     """One ActiveMQ with its KahaDB in the state directory."""
 
     name = "activemq"
+    stored = "home/data"
     default_release = RELEASE
     versioned_jar = "activemq-amqp"
     modules = MODULES

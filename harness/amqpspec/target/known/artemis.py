@@ -44,6 +44,7 @@ class Artemis(MavenBroker):
     """One Artemis with its journal in the state directory."""
 
     name = "artemis"
+    stored = "home/data"
     default_release = RELEASE
     versioned_jar = "artemis-amqp-protocol"
     modules = MODULES

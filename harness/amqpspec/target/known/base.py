@@ -6,6 +6,7 @@ how any one broker is configured (see the other modules of this package), nor an
 
 from __future__ import annotations
 
+import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -66,6 +67,8 @@ class KnownBroker(ABC):
     takes_tls: ClassVar[bool] = False
     takes_release: ClassVar[bool] = False
     mechanism: ClassVar[str] = ""
+    stored: ClassVar[str] = ""
+    """The folder, in the state directory, of what the broker stores; "" if it stores nothing."""
     start_timeout_s: ClassVar[float] = 60.0
     stop_timeout_s: ClassVar[float] = 20.0
 
@@ -108,12 +111,19 @@ class KnownBroker(ABC):
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
         """Writes the configuration; the commands to start, helpers first, the broker last."""
 
-    def start(self, port: int | None = None) -> Running:
-        """Starts the broker on ``port`` or a free one and waits until it is ready; a running one stays."""
+    def start(self, port: int | None = None, *, empty: bool = False) -> Running:
+        """Starts the broker on ``port`` or a free one and waits until it is ready; a running one stays.
+
+        With ``empty``, what it stored before is deleted first, which a running one does not allow.
+        """
         with self._file.locked():
             state = self._file.read()
             if state is None or not state.alive:
+                if empty:
+                    self._delete_stored()
                 return self._launch(port, None, self.options)
+            if empty:
+                raise BrokerError(f"{self.name}: expected to start it without data, it runs already")
             if port not in (None, state.ports.amqp):
                 actual = f"it runs on port {state.ports.amqp} already"
                 raise BrokerError(f"{self.name}: expected to start on port {port}, {actual}")
@@ -151,6 +161,17 @@ class KnownBroker(ABC):
         """The broker that runs from this state directory and was seen to be ready, if any."""
         state = self._file.read()
         return self._describe(state) if state is not None and state.ready and state.alive else None
+
+    def _delete_stored(self) -> None:
+        """Deletes what the broker stored. Helpers of an earlier start may still write it."""
+        if self.version() is None or not self.stored:
+            return
+        self._end_remains()
+        shutil.rmtree(self.state_dir / self.stored, ignore_errors=True)
+        if (self.state_dir / self.stored).exists():
+            raise BrokerError(
+                f"{self.name}: expected to delete {self.state_dir / self.stored}, it is still there"
+            )
 
     def _launch(self, port: int | None, tls_port: int | None, options: Options) -> Running:
         version = self.version()

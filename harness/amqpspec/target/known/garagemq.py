@@ -28,6 +28,7 @@ class GarageMQ(KnownBroker):
     """One garagemq process with its admin listener kept to the loopback interface."""
 
     name = "garagemq"
+    stored = "db"
     ready_mark = b"Server started"
     dialects = ("amqp-0-9-1",)
     extra_ports = 1

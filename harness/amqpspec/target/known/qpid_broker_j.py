@@ -80,6 +80,7 @@ class QpidBrokerJ(MavenBroker):
     """One Broker-J with five dialects on one port."""
 
     name = "qpid-broker-j"
+    stored = "work"
     default_release = RELEASE
     versioned_jar = "qpid-broker-core"
     ready_mark = b"BRK-1004"

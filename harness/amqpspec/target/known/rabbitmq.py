@@ -52,6 +52,7 @@ class RabbitMQ(KnownBroker):
     """One RabbitMQ node with an epmd of its own."""
 
     name = "rabbitmq"
+    stored = "mnesia"
     ready_mark = b"Server startup complete"
     dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0")
     extra_ports = 2
