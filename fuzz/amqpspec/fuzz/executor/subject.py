@@ -38,7 +38,7 @@ class OutOfScope(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """The answer to a sentinel: after how many seconds, and at which port of ours."""
+    """The answer to a sentinel: the seconds that it took, and our port."""
 
     took_s: float
     port: int
