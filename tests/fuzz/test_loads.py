@@ -68,6 +68,19 @@ def delete_queue(self, queue):
     return end(self, queue)
 Queue.enqueue, VirtualHost.delete_queue = enqueue, delete_queue
 """
+FOR_ONE_ONLY = """
+from amqpspec.reference.model.vhost import VirtualHost
+bind, consume = VirtualHost.bind, VirtualHost.add_consumer
+def bound(self, source, binding):
+    if source.auto_delete and source.bindings:
+        raise LookupError("what others bind cannot be read")
+    return bind(self, source, binding)
+def consumed(self, consumer):
+    if consumer.queue.auto_delete and consumer.queue.consumers:
+        raise LookupError("what others consume cannot be read")
+    return consume(self, consumer)
+VirtualHost.bind, VirtualHost.add_consumer = bound, consumed
+"""
 BROKER = """
 import sys
 kept = []
@@ -141,6 +154,13 @@ def test_a_broker_that_keeps_something_each_time_is_found(
     with broker(dialect, defect) as stage:
         assert kind_of(stage, load) == f"{load}: memory grows"
         assert kind_of(stage, other) == ""
+
+
+@pytest.mark.parametrize("load", ["one exchange for several", "one queue for several"])
+def test_a_broker_that_cannot_share_is_found(load: str) -> None:
+    with broker("amqp-0-9-1", FOR_ONE_ONLY) as stage:
+        assert kind_of(stage, load) == f"{load}: not served"
+        assert kind_of(stage, "queues deleted") == ""
 
 
 def test_a_broker_that_needs_far_more_than_it_holds_is_found_although_it_keeps_nothing() -> None:
