@@ -301,6 +301,48 @@ def test_a_modified_body_is_seen(fault: str) -> None:
     assert (Oracle.CANARY in found) is (fault == "body-modified")
 
 
+@pytest.mark.parametrize("is_blocked", [True, False])
+def test_a_target_that_blocks_publishers_has_lost_nothing(
+    monkeypatch: pytest.MonkeyPatch, is_blocked: bool
+) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        canaries.place()
+        if is_blocked:
+            broker.block("out of memory")
+        with monkeypatch.context() as unread:
+            unread.setattr(MethodsClient, "publish", lambda *given: None)
+            found = {s.top for s in canaries.check()}
+        assert found == (set() if is_blocked else {"delivery changed or lost"})
+        assert ("blocked publishers (connection.blocked)" in canaries.note) is is_blocked
+        canaries.place()  # on a new connection
+        assert canaries.check() == []
+        canaries.drop()
+
+
+def test_a_target_that_blocks_publishers_may_leave_their_requests_unanswered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    say = MethodsClient.say
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        canaries.place()
+        broker.block("out of memory")
+        monkeypatch.setattr(
+            MethodsClient, "say", lambda self, name, **more: name == "basic.get" or say(self, name, **more)
+        )
+        assert canaries.check() == [] and "blocked publishers" in canaries.note
+
+
+def test_a_target_that_blocks_publishers_and_answers_is_judged() -> None:
+    with ReferenceBroker("amqp-0-9-1", faults=["body-modified"]) as broker:
+        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        canaries.place()
+        broker.block("out of memory")
+        assert Oracle.CANARY in {s.oracle for s in canaries.check()}
+        canaries.drop()
+
+
 def test_a_message_goes_through_a_1_0_broker_and_back() -> None:
     with ReferenceBroker("amqp-1-0") as broker:
         subject = Subject("r", "amqp-1-0", Address(broker.host, broker.port))

@@ -18,7 +18,7 @@ from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.loop import READ_OCTETS
 from amqpspec.fuzz.executor.part import executor_part
-from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.model import Step, Values
 from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.net.dial import AnyStream, dial
 from amqpspec.net.stream import ConnectError
@@ -75,10 +75,13 @@ class Client:
         """Go through the steps into a state; returns the last answer that was waited for."""
         last = None
         for step in way(self.dialect, state, self.values.mechanism):
-            self.send(octets_of_step(self.dialect, step, self.values))
+            self.send(self._octets_of(step))
             for name in step.wait_for:
                 last = self.wait(name)
         return last
+
+    def _octets_of(self, step: Step) -> bytes:
+        return octets_of_step(self.dialect, step, self.values)
 
     def send(self, octets: bytes) -> None:
         """Send octets."""

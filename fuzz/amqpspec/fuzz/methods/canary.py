@@ -8,7 +8,9 @@ ever asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
@@ -16,6 +18,7 @@ from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
     PATIENCE_S,
+    HeldBack,
     NotConsumed,
     delivered,
     judged,
@@ -24,7 +27,7 @@ from amqpspec.fuzz.oracles.part import (
     who_is,
 )
 from amqpspec.fuzz.oracles.suspicion import Suspicion
-from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.model import Step, Values
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter
@@ -33,8 +36,53 @@ _FIRST, _SECOND, _QUIET = 1, 2, 3
 """Channels: the last one receives nothing."""
 
 
+_BLOCKED, _UNBLOCKED = "connection.blocked", "connection.unblocked"
+_HELD_BACK_S = 1.0
+"""How long a target that blocks publishers has for an answer: RabbitMQ stops reading from connections that publish."""
+
+
+@cache
+def _asking_to_be_notified(step: Step) -> Step:
+    """The step of a client that wants to know whether publishers are blocked."""
+    capability = ("client_properties", {"capabilities": {_BLOCKED: True}})
+    says = (
+        replace(say, args=(*say.args, capability)) if say.name == "connection.start-ok" else say
+        for say in step.says
+    )
+    return replace(step, says=tuple(says))
+
+
 class MethodsClient(Client):
-    """A client with methods and contents."""
+    """A client with methods and contents. ``is_blocked``: the target said that it blocks publishers."""
+
+    is_blocked = False
+
+    def _octets_of(self, step: Step) -> bytes:
+        knows = _BLOCKED in codec_for(widest(self.dialect)).dialect.methods
+        return super()._octets_of(_asking_to_be_notified(step) if knows else step)
+
+    def next(self, until_s: float) -> Heard | None:
+        """Return the next thing that the target says, or None at ``until_s``."""
+        said = super().next(until_s)
+        if said is not None and said.name in (_BLOCKED, _UNBLOCKED):
+            self.is_blocked = said.name == _BLOCKED
+        return said
+
+    def answer(self, *names: str) -> Heard:
+        """The next of these. Raises Unanswered, and HeldBack if the target blocks publishers meanwhile."""
+        said = None if self.is_blocked else self.wait(*names, _BLOCKED)
+        return said if said is not None and said.name != _BLOCKED else self._answer_while_blocked(names)
+
+    def _answer_while_blocked(self, names: Sequence[str]) -> Heard:
+        patience_s, self.timeout_s = self.timeout_s, _HELD_BACK_S
+        try:
+            return self.wait(*names)
+        except Unanswered as reason:
+            if reason.silent:
+                raise HeldBack(f"the target blocked publishers ({_BLOCKED})") from reason
+            raise
+        finally:
+            self.timeout_s = patience_s
 
     def say(self, name: str, /, channel: int = 1, **args: Any) -> None:
         """One method."""
@@ -58,7 +106,7 @@ class MethodsClient(Client):
     def get(self, queue: str) -> bytes | None:
         """One message out of a queue, or None."""
         self.say("basic.get", queue=queue, no_ack=True)
-        return None if self.wait("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
+        return None if self.answer("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
 
 
 class MethodsCanary:
@@ -105,14 +153,18 @@ class MethodsCanary:
         self.client.publish(self.store, self.expected)
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What has become of the stored message; what came that was not sent here."""
+        """What has become of the stored message; what came that was not sent here. Raises Unanswered, HeldBack."""
         stored = self.client.get(self.store)
         if stored != self.expected:
             yield stored_changed(self.who, self.expected, stored)
         own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
         for channel, body in own.items():
             self.client.publish(self.inboxes[channel], body, channel)
-        yield from judged(self.who, own, delivered(self.client, own, self._counts))
+        received = delivered(self.client, own, self._counts)
+        missing = own.keys() - {channel for channel, _ in received}
+        if missing and stored == self.expected and self.client.is_blocked:
+            raise HeldBack(f"the target blocked publishers ({_BLOCKED})")
+        yield from judged(self.who, own, received)
 
     def _counts(self, said: Heard) -> bool:
         return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)

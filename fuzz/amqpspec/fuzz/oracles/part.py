@@ -27,6 +27,10 @@ class NotConsumed(Unanswered):
     """A queue cannot be consumed from."""
 
 
+class HeldBack(Unanswered):
+    """The target said that it holds back what publishers send: messages may be on their way, nothing is lost."""
+
+
 class Canary(Protocol):
     """The messages of one login: one that is stored while inputs run, and deliveries to its own consumers."""
 
@@ -40,7 +44,7 @@ class Canary(Protocol):
         ...
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What happened to the stored message, and what arrived that was not sent here. Raises Unanswered."""
+        """What happened to the stored message, and what arrived that was not sent here. Raises Unanswered, HeldBack."""
         ...
 
 
