@@ -194,6 +194,27 @@ def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
     assert "text" not in seen.top and "Codec" not in seen.top
 
 
+@pytest.mark.parametrize("process", ["<0.68.0>", "<0.69.0>"])
+def test_a_report_takes_no_place_from_the_next_one(process: str) -> None:
+    reports = {
+        "08.01+00:00 [error] <0.68.0>": (
+            "crasher:",
+            "exception exit: {noproc,",
+            "[{gen_server,call,[flush]}]}",
+        ),
+        f"08.02+00:00 [error] {process}": (
+            "crasher:",
+            "exception error: bad",
+            "in function some_parser:parse/2",
+        ),
+    }
+    text = "".join(
+        f"2026-11-21 15:25:{prefix}   {line}\n" for prefix, lines in reports.items() for line in lines
+    )
+    tops = [seen.top for seen in complaints(text)]
+    assert tops == ["beam: exception exit: noproc", "beam: exception error: bad some_parser:parse"]
+
+
 @pytest.mark.parametrize("octets", [1, 3000])
 def test_a_report_that_prints_octets_has_the_same_name_however_many(octets: int) -> None:
     prefix = "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>  "

@@ -236,8 +236,11 @@ def _top(runtime: str, lines: list[str], number: int) -> str:
 
 
 def _telling(lines: list[str], number: int) -> Iterator[str]:
-    """The lines from a number on that hold more than octets."""
+    """The lines of a report, from a number on, that hold more than octets. The next report begins another way."""
+    own = _beginning(lines[number])
     for at in range(number, min(len(lines), number + _MOST_LINES)):
+        if _beginning(lines[at]) not in ("", own):
+            return
         if not _OCTETS.fullmatch(_bare(lines[at])):
             yield lines[at]
 
@@ -270,3 +273,9 @@ def _of_beam(rest: list[str]) -> str:
 def _bare(line: str) -> str:
     """A line without the time and process that loggers put before it."""
     return _PREFIX.sub("", line).strip()
+
+
+def _beginning(line: str) -> str:
+    """The time and process before a line: the same in all lines of a report of BEAM; "" if there are none."""
+    found = _PREFIX.match(line)
+    return found[0].strip() if found else ""
