@@ -167,6 +167,13 @@ def test_allowances_grow_with_what_was_sent() -> None:
             "beam: exception exit: badmatch some_framing:decode_properties",
         ),
         (
+            "2026-11-21 15:25:07.95+00:00 [error] <0.9.0>   crasher:\n"
+            '2026-11-21 15:25:07.95+00:00 [error] <0.9.0>     exception exit: {{badkey,<<"text">>},\n'
+            '2026-11-21 15:25:07.95+00:00 [error] <0.9.0>         [{erlang,map_get,[<<"text">>,#{}],[]},\n'
+            "2026-11-21 15:25:07.95+00:00 [error] <0.9.0>          {some_channel,monitor,2,[{line,7}]},\n",
+            "beam: exception exit: badkey some_channel:monitor",
+        ),
+        (
             "[error] <0.6.0>   crasher:\n    exception error: bad argument\n      in function  split_binary/2\n"
             "         called as split_binary(<<>>,1)\n      in call from some_parser:parse/1 (p.erl, line 1)\n",
             "beam: exception error: bad argument some_parser:parse",
