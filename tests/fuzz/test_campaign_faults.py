@@ -28,6 +28,7 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Schedule, cell_by_cell, chosen_cells
+from amqpspec.fuzz.executor import subject
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.pool import ExecutorPool
@@ -39,6 +40,7 @@ from amqpspec.fuzz.inputs.mutation import Origin, random_id
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.triage import triage
 from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.record.arrow_journal import observation_files, read_observations
 from amqpspec.record.journal import JournalError, read_journal
@@ -271,6 +273,35 @@ def test_a_target_that_does_not_return_from_a_restart_is_a_finding(
     assert tops.count(away) == (returns_s == 0.0) and campaign.target_lost is not budget_ends
 
 
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_long_campaign_ends_with_a_restart(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool
+) -> None:
+    restarts: list[int] = []
+    monkeypatch.setattr(target, "_RETURNS_S", 0.0)
+    monkeypatch.setattr(triage, "_RECOVERS_S", 0.1)
+    monkeypatch.setattr(subject, "_AWAKE_S", 0.1)
+
+    def restart() -> None:
+        restarts.append(campaign.progress.tally.inputs)
+        if not returns:
+            broker.stop()
+
+    known = frozenset({ROW})
+    order = CampaignOrder(
+        subject_of(broker, restart=restart, known=known), tmp_path / "c", patterns=CELLS, mutate=False
+    )
+    assert order.restart_s == 0 and replace(order, budget_s=599).with_restart().restart_s == 0
+    assert replace(order.with_restart(), budget_s=3600).with_restart().restart_s == 60
+    assert replace(order, subject=subject_of(broker)).with_restart().restart_s == 0
+    campaign = Campaign(order.with_restart())
+    campaign.run()
+    assert restarts == [len(wanted())]
+    tops = [finding.suspicion.top for finding in campaign.progress.findings]
+    assert tops == ([] if returns else ["the target does not return from a restart"])
+    assert campaign.target_lost is not returns
+
+
 def test_a_restart_that_fails_is_one_clear_line(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +400,7 @@ from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor import subject
 from amqpspec.fuzz.executor.subject import Subject
 host, port, out, workers, at, torn, resume = sys.argv[1:]
 left = int(at)

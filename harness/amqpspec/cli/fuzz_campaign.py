@@ -147,7 +147,7 @@ def campaign(
                 notify=view.notify, corpus=seeds.corpus,
                 origins=tuple(seed.origin for seed in seeds.entries),
                 workers=options["workers"] or workers_for(os.cpu_count()), coverage=coverage,
-            )  # fmt: skip
+            ).with_restart()  # fmt: skip
             _check_place(order)
             keep_seeds(order, seeds, options)
             limit_mib = limit_in_force_mib(subject.pid())

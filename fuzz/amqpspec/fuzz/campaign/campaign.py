@@ -57,7 +57,7 @@ class Campaign:
     def __init__(self, order: CampaignOrder) -> None:
         self.order, self.checkpoint = order, Checkpoint.of(order)
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
-        self._clock = BudgetClock(order.budget_s, tally.seconds_s, tally.aside_s)
+        self._clock = BudgetClock(order.budget_s, tally.seconds_s, tally.aside_s, order.restart_s)
         self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
         self._target = TargetAccess(order.subject, self._journal, self._clock)
         subject = self._target.subject
@@ -91,13 +91,11 @@ class Campaign:
             self._journal.line("campaign", **self._manifest(), resumed=self.order.resume)
             try:
                 with self._clock.alarmed():
-                    self._batches(runner)
+                    self._whole(runner)
             except (TargetLost, Unanswered) as lost:
                 self.ended, self.target_lost = self._target.why(lost), True
                 self._go_around(runner)
                 self._look_for_return(runner)
-            except OutOfTime:
-                self.ended = SPENT
             except KeyboardInterrupt as how:
                 self.ended = SPENT if isinstance(how, TimeUp) else INTERRUPTED
                 self._look_once_more(runner)
@@ -106,6 +104,16 @@ class Campaign:
                 self.ended = str(error)
                 raise
         return self
+
+    def _whole(self, runner: BatchRunner) -> None:
+        """All batches, then a restart of the target, if there is time for it. Raises TargetLost, TimeUp."""
+        try:
+            self._batches(runner)
+        except OutOfTime:
+            self.ended = SPENT
+        if self.order.restart_s and runner.suspects is not None:
+            with self._clock.aside():
+                self._target.restart()
 
     def _go_around(self, runner: BatchRunner) -> None:
         """After a resume, a target that no one can restart is not sent the same batch again."""

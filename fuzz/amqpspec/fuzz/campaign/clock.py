@@ -30,8 +30,10 @@ class TimeUp(KeyboardInterrupt):
 class BudgetClock:
     """Runs from the time when it is made. ``aside_s`` is the time of blame, of restarts and of crashes and hangs."""
 
-    def __init__(self, budget_s: float, before_s: float, aside_s: float = 0.0) -> None:
-        self.aside_s = aside_s
+    def __init__(
+        self, budget_s: float, before_s: float, aside_s: float = 0.0, reserved_s: float = 0.0
+    ) -> None:
+        self.aside_s, self._reserved_s = aside_s, reserved_s
         self._budget_s, self._before_s, self._begun_s = budget_s, before_s, now_s()
         self._slack_s = max(_SLACK_S, _SLACK_SHARE * budget_s)
         self.holds = 0
@@ -43,13 +45,14 @@ class BudgetClock:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget of this part is spent."""
-        return now_s() - self._begun_s >= self._budget_s
+        """Whether the budget of this part is spent, except for what is reserved for its end."""
+        return now_s() - self._begun_s >= self._budget_s - self._reserved_s
 
     @property
     def is_late(self) -> bool:
-        """Whether nothing more may be retried."""
-        return now_s() - self._begun_s >= self._budget_s + _FOR_BLAME * self._slack_s
+        """Whether nothing more may be retried; what is reserved for the end is not used for that."""
+        late_s = self._budget_s - self._reserved_s + _FOR_BLAME * self._slack_s
+        return now_s() - self._begun_s >= late_s
 
     @contextmanager
     def alarmed(self) -> Iterator[None]:

@@ -6,7 +6,7 @@ Knows: targets, limits, choices. Must not know: how a campaign works.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from amqpspec.fuzz.triage.findings import Finding
 
 BATCH = 128
 BLAME_SHARE = 1 / 3
+_LEAST_FOR_RESTART_S, _RESTART_SHARE, _MOST_RESTART_S = 600.0, 0.05, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class CampaignOrder:
     and ``origins`` says in which states they are mutated; ``notify`` is called after each batch. ``blame_share`` is
     the share of the time that blame may take before the budget nears its end; with 0, blame waits until then.
     ``coverage`` says what code the target has run. ``cell_by_cell`` is the order for comparisons, with random inputs
-    last.
+    last. ``restart_s`` are left of the budget for a restart at the end: a target may not return because of what it
+    stored.
     """
 
     subject: Subject
@@ -50,6 +52,14 @@ class CampaignOrder:
     origins: tuple[Origin, ...] = ()
     coverage: Coverage | None = None
     cell_by_cell: bool = False
+    restart_s: float = 0.0
+
+    def with_restart(self) -> CampaignOrder:
+        """The same with time for a restart at the end, if there is a hook and the budget is large enough."""
+        enough = self.subject.restart is not None and self.budget_s >= _LEAST_FOR_RESTART_S
+        return replace(
+            self, restart_s=min(_RESTART_SHARE * self.budget_s, _MOST_RESTART_S) if enough else 0.0
+        )
 
     @property
     def plan(self) -> dict[str, Any]:

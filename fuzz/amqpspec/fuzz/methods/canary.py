@@ -34,10 +34,8 @@ from amqpspec.wire.methods.frames import FrameWriter
 
 _FIRST, _SECOND, _QUIET = 1, 2, 3
 """Channels: the last one receives nothing."""
-
-
 _BLOCKED, _UNBLOCKED = "connection.blocked", "connection.unblocked"
-_HELD_BACK_S = 1.0
+_HELD_BACK, _HELD_BACK_S = f"the target blocked publishers ({_BLOCKED})", 1.0
 """How long a target that blocks publishers has for an answer: RabbitMQ stops reading from connections that publish."""
 
 
@@ -79,7 +77,7 @@ class MethodsClient(Client):
             return self.wait(*names)
         except Unanswered as reason:
             if reason.silent:
-                raise HeldBack(f"the target blocked publishers ({_BLOCKED})") from reason
+                raise HeldBack(_HELD_BACK) from reason
             raise
         finally:
             self.timeout_s = patience_s
@@ -163,7 +161,7 @@ class MethodsCanary:
         received = delivered(self.client, own, self._counts)
         missing = own.keys() - {channel for channel, _ in received}
         if missing and stored == self.expected and self.client.is_blocked:
-            raise HeldBack(f"the target blocked publishers ({_BLOCKED})")
+            raise HeldBack(_HELD_BACK)
         yield from judged(self.who, own, received)
 
     def _counts(self, said: Heard) -> bool:

@@ -86,6 +86,10 @@ class _Trial:
     log: str = ""
 
 
+_RECOVERS_S = 30.0
+"""How long a target that was not restarted has to answer again."""
+
+
 class TargetLost(Exception):
     """The target does not answer, and nothing here can bring it back."""
 
@@ -150,7 +154,7 @@ class Triage:
             raise OutOfTime
         self.away_since_s = now_s()
         self._fresh = self._subject.renew()
-        if not (self._fresh or self._subject.awake(30.0)):
+        if not (self._fresh or self._subject.awake(_RECOVERS_S)):
             raise TargetLost(f"{self._subject.name} no longer answers, and cannot be restarted from here")
         self.away_since_s = None
 
