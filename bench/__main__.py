@@ -9,6 +9,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+import click
+
+from amqpspec.cli.common import one_line_errors
+
 MODULES = (
     "codec",
     "codec_0_10",
@@ -26,7 +30,7 @@ WITH_OPTIONS = frozenset({"fuzz_detection", "fuzz_rate", "fuzz_speed"})
 
 
 def main(words: list[str]) -> int:
-    """Print the rows of the named modules, or of all; 2 for a name that there is not, or options that no one takes."""
+    """Print the rows of the named modules, or of all; returns 2 for an unknown name or option, else the exit code."""
     first = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
     names, options = words[:first], words[first:]
     unknown = [name for name in names if name not in MODULES]
@@ -42,8 +46,12 @@ def main(words: list[str]) -> int:
         except ModuleNotFoundError as error:
             print(f"{name}: left out, for {error.name} is not installed", file=sys.stderr)
             continue
-        for row in module.rows(options) if name in WITH_OPTIONS else module.rows():
-            print(row.line(), flush=True)
+        try:
+            with one_line_errors():
+                for row in module.rows(options) if name in WITH_OPTIONS else module.rows():
+                    print(row.line(), flush=True)
+        except click.exceptions.Exit as ended:
+            return ended.exit_code
     return 0
 
 

@@ -183,7 +183,10 @@ class _Handshake:
         self.on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self.on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.on.settimeout(_PATIENCE_S)
-        self.on.connect((subject.address.host, subject.address.port))
+        try:
+            self.on.connect((subject.address.host, subject.address.port))
+        except OSError as error:
+            raise Unanswered(f"{subject.name}: cannot connect: {error}", refused_connect=True) from error
         self._send()
         self.on.setblocking(False)
 

@@ -68,6 +68,13 @@ def test_time_of_blame_counts_for_no_rate() -> None:
     assert measured.a_second == 20 / (5.0 - 3.0)
 
 
+def test_a_target_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["fuzz_rate", "--url", f"amqp://127.0.0.1:{free_port()}/"]) == 3
+    said = capsys.readouterr().err
+    assert "cannot connect" in said and said.count("\n") == 1
+    assert bench.main(["fuzz_rate", "--target", "nosuch"]) == 2
+
+
 def test_other_benchmarks_take_no_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["codec", "--target", "x"]) == 2
     assert "fuzz_detection, fuzz_rate, fuzz_speed only" in capsys.readouterr().err
