@@ -186,6 +186,7 @@ class _Handshake:
         try:
             self.on.connect((subject.address.host, subject.address.port))
         except OSError as error:
+            self.on.close()
             raise Unanswered(f"{subject.name}: cannot connect: {error}", refused_connect=True) from error
         self._send()
         self.on.setblocking(False)
