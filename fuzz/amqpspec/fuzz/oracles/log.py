@@ -23,9 +23,7 @@ _EXCERPT_LINES = 12
 _LINE_CHARS = 4096
 """How much of a line is examined: it may contain data of a peer of any length."""
 _REST_S, _CATCH_UP_S, _LOOK_S = 0.1, 1.5, 0.01
-"""A log is at rest when nothing was written for the first time; it is waited for no longer than the second. The third
-is the interval of looks at a log that is waited for.
-"""
+"""A log is at rest if nothing was written for 0.1 s. It is waited for at most 1.5 s, and looked at every 10 ms."""
 _HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
 _SIGNATURES = (
     ("python", re.compile(r"^Traceback \(most recent call last\)"), ("Traceback (most recent call last)",)),
