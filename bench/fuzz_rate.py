@@ -178,16 +178,13 @@ class _Handshake:
         self._values = replace(subject.values, container=f"amqpspec-bench-{number}")
         self._steps = deque(way(subject.dialect, subject.sentinel_state, subject.values.mechanism))
         self._waiting: list[str] = []
-        family = socket.AF_INET6 if ":" in subject.address.host else socket.AF_INET
-        self.on = socket.socket(family, socket.SOCK_STREAM)
+        where = subject.address.host, subject.address.port
+        try:
+            self.on = socket.create_connection(where, _PATIENCE_S)
+        except OSError as error:
+            raise Unanswered(f"{subject.name}: cannot connect: {error}", refused_connect=True) from error
         self.on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self.on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.on.settimeout(_PATIENCE_S)
-        try:
-            self.on.connect((subject.address.host, subject.address.port))
-        except OSError as error:
-            self.on.close()
-            raise Unanswered(f"{subject.name}: cannot connect: {error}", refused_connect=True) from error
         self._send()
         self.on.setblocking(False)
 

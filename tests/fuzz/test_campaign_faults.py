@@ -302,6 +302,20 @@ def test_a_long_campaign_ends_with_a_restart(
     assert campaign.target_lost is not returns
 
 
+def test_a_target_whose_restart_is_cut_off_is_not_called_gone(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def awake(self: Subject, within_s: float) -> bool:
+        raise TimeUp
+
+    monkeypatch.setattr(Subject, "awake", awake)
+    known = subject_of(broker, restart=broker.stop, known=frozenset({ROW}))
+    order = CampaignOrder(known, tmp_path / "c", patterns=CELLS, mutate=False).with_restart()
+    campaign = Campaign(order).run()
+    assert order.restart_s > 0 and campaign.ended == "budget spent"
+    assert campaign.progress.tally.inputs == len(wanted()) and campaign.progress.findings == []
+
+
 def test_a_restart_that_fails_is_one_clear_line(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,7 +414,6 @@ from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.address import Address
-from amqpspec.fuzz.executor import subject
 from amqpspec.fuzz.executor.subject import Subject
 host, port, out, workers, at, torn, resume = sys.argv[1:]
 left = int(at)

@@ -124,9 +124,12 @@ class Campaign:
             self._journal.line("killing", inputs=len(batch.items), next=caution.size, **batch.names)
 
     def _look_once_more(self, runner: BatchRunner) -> None:
-        """The batch that was in progress when the campaign was cut off may have ended the target, or filled its log."""
+        """The batch that was in progress when the campaign was cut off may have ended the target, or filled its log.
+
+        A target that is being restarted is gone because of that.
+        """
         suspects = runner.suspects
-        if suspects is not None and not self._complaints.unfinished:
+        if suspects is not None and not (self._complaints.unfinished or self._target.is_restarting):
             self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))
 
     def _look_for_return(self, runner: BatchRunner) -> None:

@@ -83,11 +83,16 @@ class TargetAccess:
         self.triage.revive()
 
     @property
-    def is_away(self) -> bool:
-        """Whether the target was restarted without an error, and has had time to answer, but has not."""
-        since_s = self.triage.away_since_s
+    def is_restarting(self) -> bool:
+        """Whether the target was restarted without an error, and has not answered since."""
         restarted = self._restart is not None and not self._restart.failed
-        return restarted and since_s is not None and now_s() - since_s >= _RETURNS_S
+        return restarted and self.triage.away_since_s is not None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it was restarted, and has had time to answer, but has not."""
+        since_s = self.triage.away_since_s
+        return self.is_restarting and since_s is not None and now_s() - since_s >= _RETURNS_S
 
     def why(self, lost: Exception) -> str:
         """Why the target is lost, and why a restart did not help."""

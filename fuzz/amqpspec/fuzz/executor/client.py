@@ -92,8 +92,11 @@ class Client:
         except OSError as error:
             raise Unanswered(f"the stream took no more octets: {error}") from error
 
-    def wait(self, *names: str) -> Heard:
-        """Return the next thing with one of these names; others go to ``passed``, and a refusal ends the wait."""
+    def wait(self, *names: str, also: str = "") -> Heard:
+        """Return the next thing with one of these names; others go to ``passed``, and a refusal ends the wait.
+
+        ``also`` ends it, too, although it is not expected.
+        """
         until_s = time.monotonic() + self.timeout_s
         wanted = " or ".join(names)
         while True:
@@ -103,7 +106,7 @@ class Client:
                     f"expected {wanted}, actual: nothing in {self.timeout_s:.1f} s{self._unoffered}",
                     silent=True,
                 )
-            if said.name in names:
+            if said.name in names or said.name == also:
                 return said
             if said.refusal is not None:
                 raise Unanswered(

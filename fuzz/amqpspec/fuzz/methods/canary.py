@@ -68,7 +68,7 @@ class MethodsClient(Client):
 
     def answer(self, *names: str) -> Heard:
         """The next of these. Raises Unanswered, and HeldBack if the target blocks publishers meanwhile."""
-        said = None if self.is_blocked else self.wait(*names, _BLOCKED)
+        said = None if self.is_blocked else self.wait(*names, also=_BLOCKED)
         return said if said is not None and said.name != _BLOCKED else self._answer_while_blocked(names)
 
     def _answer_while_blocked(self, names: Sequence[str]) -> Heard:

@@ -27,7 +27,7 @@ class Canaries:
     """The canaries of all logins of a target; opened when first needed, and again after a restart.
 
     ``off`` says why canaries are not used; ``note`` says what the oracles do without because the target did not
-    support it at first.
+    support it at first, and whether canaries were left unchecked later.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -65,7 +65,9 @@ class Canaries:
             return list(chain.from_iterable(self._asked()))
         except HeldBack as reason:
             self.drop()
-            self.note = f"not all canaries were checked: {reason}"
+            unchecked = f"not all canaries were checked: {reason}"
+            if unchecked not in self.note:
+                self.note = "; ".join(filter(None, (self.note, unchecked)))
             return []
         except Unanswered:
             self.drop()

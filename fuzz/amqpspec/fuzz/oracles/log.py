@@ -122,8 +122,6 @@ class LogWatch:
 
     def news(self, wait: Callable[[float], None] = pause, mark: Mark | None = None) -> str:
         """What was written since, at most the last ``MAX_OCTETS``; a log that is being written is waited for."""
-        if self.path is None:
-            return ""
         size = self._caught_up(wait, mark)
         start = self._at if size >= self._at else 0
         self._at = size

@@ -25,6 +25,8 @@ _TRIES = 2
 _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
+_RECOVERS_S = 30.0
+"""How long a target that was not restarted has to answer again."""
 _ALONE_FIRST = 3
 _SMALLER_ASKS = {Oracle.LOG: 64, Oracle.CANARY: 64, Oracle.LEAK: 64, Oracle.CRASH: 32}
 _FEW_ASKS = 8
@@ -84,10 +86,6 @@ class _Trial:
     result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
-
-
-_RECOVERS_S = 30.0
-"""How long a target that was not restarted has to answer again."""
 
 
 class TargetLost(Exception):

@@ -119,9 +119,7 @@ class KnownBroker(ABC):
         with self._file.locked():
             state = self._file.read()
             if state is None or not state.alive:
-                if empty:
-                    self._delete_stored()
-                return self._launch(port, None, self.options)
+                return self._launch(port, None, self.options, empty=empty)
             if empty:
                 raise BrokerError(f"{self.name}: expected to start it without data, it runs already")
             if port not in (None, state.ports.amqp):
@@ -163,22 +161,28 @@ class KnownBroker(ABC):
         return self._describe(state) if state is not None and state.ready and state.alive else None
 
     def _delete_stored(self) -> None:
-        """Deletes what the broker stored. Helpers of an earlier start may still write it."""
-        if self.version() is None or not self.stored:
+        """Deletes what the broker stored."""
+        if not self.stored:
             return
-        self._end_remains()
-        shutil.rmtree(self.state_dir / self.stored, ignore_errors=True)
-        if (self.state_dir / self.stored).exists():
+        try:
+            shutil.rmtree(self.state_dir / self.stored)
+        except FileNotFoundError:
+            return
+        except OSError as error:
             raise BrokerError(
-                f"{self.name}: expected to delete {self.state_dir / self.stored}, it is still there"
-            )
+                f"{self.name}: expected to delete {error.filename}, {error.strerror}"
+            ) from error
 
-    def _launch(self, port: int | None, tls_port: int | None, options: Options) -> Running:
+    def _launch(
+        self, port: int | None, tls_port: int | None, options: Options, *, empty: bool = False
+    ) -> Running:
         version = self.version()
         if version is None:
             hint = f"run: amqpspec brokers install {self.full_name}"
             raise BrokerError(f"{self.name}: expected it to be installed, it is not; {hint}")
         self._end_remains()
+        if empty:
+            self._delete_stored()
         ports = self._choose_ports(port, tls_port, options)
         log = self.state_dir / f"{self.name}.log"
         offset_octets = log.stat().st_size if log.exists() else 0
