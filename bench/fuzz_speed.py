@@ -262,7 +262,7 @@ def _boofuzz(
     edges = {(edge.after, edge.request): edge for edge in session_graph(DIALECT).edges}
     line: list[bytes] = []
 
-    class Connection(boofuzz.TCPSocketConnection):  # type: ignore[misc]
+    class Connection(boofuzz.TCPSocketConnection):  # type: ignore[misc]  # boofuzz has no types
         """Its own connection, that says what was sent."""
 
         def open(self) -> None:

@@ -450,10 +450,12 @@ def test_so_many_causes_wait_and_no_more() -> None:
     assert deferred.put(BATCH, line("3")), "a cause that waits already needs no room"
 
 
-def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(waiting: Complaints) -> None:
+def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(
+    waiting: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     triage = Slow(waiting)
     renewed: list[int] = []
-    triage.renew = lambda: renewed.append(1)  # type: ignore[method-assign]
+    monkeypatch.setattr(triage, "renew", lambda: renewed.append(1))
     grows = Suspicion(Oracle.MEMORY, "memory grows", "grows")
     waiting.take(triage, BATCH, Check((line(OLD),)))
     for _ in range(2):

@@ -139,7 +139,8 @@ class Mortal(Side):
     """A target that one input ends; a restart helps as often as it may."""
 
     def __init__(self, subject: Subject, killer: InputId, restarts: int) -> None:
-        self.subject, self.over, self._tempo, self._patient = subject, Event(), None, None  # type: ignore[assignment]
+        self.subject, self.over = subject, Event()
+        self._tempo = self._patient = None  # type: ignore[assignment]  # nothing is sent
         self.killer, self.restarts, self.dead = killer, restarts, False
         object.__setattr__(self, "subject", self)
         self.hang_s = 1.0

@@ -29,7 +29,7 @@ def fatal_at_leave(mortal: Mortal) -> Callable[[Peer], Verdict]:
             leave(within_s)
             mortal.die()
 
-        peer.leave = dying  # type: ignore[method-assign]
+        peer.leave = dying  # type: ignore[method-assign]  # of this connection only
         return verdict
 
     return leaves

@@ -54,7 +54,7 @@ def test_any_tag_with_raw_octets_behind_it(codec: Codec) -> None:
     assert codec.tables.encode({"k": Raw(b"")}) == table(b"\x01k")
     assert codec.tables.encode(table(b"", size=9)) == b"\0\0\0\x09"
     assert codec.tables.encode_field("k", Typed("t", Raw(b"\x07"))) == table_field(b"k", "t", b"\x07")
-    assert codec.tables.encode([(Raw(b"\x09k"), True)]) == table(b"\x09kt\x01")  # type: ignore[arg-type]
+    assert codec.tables.encode([(Raw(b"\x09k"), True)]) == table(b"\x09kt\x01")  # type: ignore[arg-type]  # a raw key
     assert codec.tables.encode({"k": [Raw(b"?"), Typed("S", Raw(b""))]}) == table(
         table_field(b"k", "A", table(b"?S"))
     )

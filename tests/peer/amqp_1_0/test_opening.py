@@ -51,7 +51,7 @@ def test_a_mechanism_that_is_not_offered_is_told() -> None:
         made.secure()
 
 
-def test_scram_proves_both_sides() -> None:
+def test_scram_proves_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = ScramMechanism("SCRAM-SHA-256")
     server = mechanism.make_server(lambda user: mechanism.make_auth_info("secret", iteration_count=4096))
     offer = HEADERS["sasl"] + says("sasl-mechanisms", sasl_server_mechanisms=["SCRAM-SHA-256"])
@@ -70,7 +70,7 @@ def test_scram_proves_both_sides() -> None:
             transport.script.append(says("sasl-outcome", code="ok", additional_data=final))
         return True
 
-    transport.send = send  # type: ignore[method-assign]
+    monkeypatch.setattr(transport, "send", send)
     made.secure()
     assert names(transport) == ["sasl-init", "sasl-response"]
 

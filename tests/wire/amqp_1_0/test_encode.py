@@ -252,4 +252,4 @@ def test_nesting_is_bounded(head: str) -> None:
 
 
 def test_octets_of_any_class_are_read() -> None:
-    assert decode(bytearray(b"\xa0\x01x"))[0] == b"x"  # type: ignore[arg-type]
+    assert decode(bytearray(b"\xa0\x01x"))[0] == b"x"  # type: ignore[arg-type]  # bytes are declared

@@ -328,7 +328,7 @@ def _watcher(run: BoofuzzRun, stream: Stream) -> Any:
     """boofuzz' view of our oracles: a monitor that always says that all is well, and keeps its findings itself."""
     from boofuzz import BaseMonitor
 
-    class Watcher(BaseMonitor):  # type: ignore[misc]
+    class Watcher(BaseMonitor):  # type: ignore[misc]  # boofuzz has no types
         """Tells the run what boofuzz does."""
 
         def pre_send(self, target: Any = None, fuzz_data_logger: Any = None, session: Any = None) -> None:

@@ -71,7 +71,7 @@ class Definition(NamedTuple):
     size_octets: int
 
 
-class Count(Size):  # type: ignore[misc]
+class Count(Size):  # type: ignore[misc]  # boofuzz has no types
     """How many children a block has, where a Size says how many octets."""
 
     def encode(self, value: Any, mutation_context: Any) -> Any:

@@ -128,7 +128,7 @@ def _read(path: Path) -> bytes:
 
 def _needed() -> None:
     try:
-        import cryptography  # noqa: F401
+        import cryptography  # noqa: F401  (an extra)
     except ImportError as error:
         raise ReportError("signatures need the package cryptography: pip install 'amqpspec[sign]'") from error
 
