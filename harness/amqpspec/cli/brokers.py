@@ -95,7 +95,7 @@ def install(name: str, release: str | None) -> None:
 @_release
 @_memory_limit
 @click.option("--port", type=click.IntRange(1, 65535), help="Port (default: a free one).")
-@click.option("--empty", is_flag=True, help="Delete what it stored before.")
+@click.option("--empty", is_flag=True, help="Delete the stored data of earlier runs first.")
 def start(
     name: str, release: str | None, port: int | None, memory_limit_mib: int | None, empty: bool
 ) -> None:
