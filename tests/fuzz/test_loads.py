@@ -81,6 +81,17 @@ def consumed(self, consumer):
     return consume(self, consumer)
 VirtualHost.bind, VirtualHost.add_consumer = bound, consumed
 """
+FOR_FEW_ONLY = """
+from amqpspec.reference.amqp_1_0 import addresses
+sound, users = addresses.node_of, {}
+def node_of(session, fields, terminus):
+    known = users.setdefault(fields.get("address"), set())
+    known.add(session.connection)
+    if len(known) > 3:
+        raise LookupError("what three others have used cannot be read")
+    return sound(session, fields, terminus)
+addresses.node_of = node_of
+"""
 BROKER = """
 import sys
 kept = []
@@ -156,11 +167,20 @@ def test_a_broker_that_keeps_something_each_time_is_found(
         assert kind_of(stage, other) == ""
 
 
-@pytest.mark.parametrize("load", ["one exchange for several", "one queue for several"])
-def test_a_broker_that_cannot_share_is_found(load: str) -> None:
-    with broker("amqp-0-9-1", FOR_ONE_ONLY) as stage:
+@pytest.mark.parametrize(
+    ("dialect", "defect", "load", "other"),
+    [
+        ("amqp-0-9-1", FOR_ONE_ONLY, "one exchange for several", "queues deleted"),
+        ("amqp-0-9-1", FOR_ONE_ONLY, "one queue for several", "queues deleted"),
+        ("amqp-0-10", FOR_ONE_ONLY, "one exchange for several", "queues deleted"),
+        ("amqp-0-10", FOR_ONE_ONLY, "one queue for several", "queues deleted"),
+        ("amqp-1-0", FOR_FEW_ONLY, "one node for several", "sessions ended"),
+    ],
+)
+def test_a_broker_that_cannot_share_is_found(dialect: str, defect: str, load: str, other: str) -> None:
+    with broker(dialect, defect) as stage:
         assert kind_of(stage, load) == f"{load}: not served"
-        assert kind_of(stage, "queues deleted") == ""
+        assert kind_of(stage, other) == ""
 
 
 def test_a_broker_that_needs_far_more_than_it_holds_is_found_although_it_keeps_nothing() -> None:

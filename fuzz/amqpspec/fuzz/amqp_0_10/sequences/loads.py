@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from amqpspec.fuzz.amqp_0_10.sequences.contention import ASKING, EXCHANGE, QUEUE
+from amqpspec.fuzz.sequences.contention import contended
 from amqpspec.fuzz.sequences.shapes import (
     Client,
     Sending,
@@ -110,5 +112,7 @@ LOADS: dict[str, Load] = {
         _CLIENT, Sending(_transacted, _publish, _remove), _BODY, _roll_back
     ),
     "transactions cut off": cut_off(_CLIENT, Sending(_brief, _publish), _BODY),
+    "one exchange for several": contended(_CLIENT, ASKING, EXCHANGE),
+    "one queue for several": contended(_CLIENT, ASKING, QUEUE),
     "slow reader": slow_reader(_CLIENT, Sending(_shared, _publish, _remove), _LARGE, _read),
 }

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amqpspec.fuzz.amqp_1_0.sequences.contention import ASKING, NODE
+from amqpspec.fuzz.sequences.contention import contended
 from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.shapes import Client, Sending, in_groups, nothing, slow_reader
 from amqpspec.fuzz.sequences.step import Hold, Load
@@ -89,5 +91,6 @@ LOADS: dict[str, Load] = {
     "links detached": in_groups(_CLIENT, _LINKS, _node, _attach, Peer.detach, share=4),
     "sessions ended": in_groups(_CLIENT, _SESSIONS, nothing, _begun, Peer.end),
     "deliveries not settled": _unsettled,
+    "one node for several": contended(_CLIENT, ASKING, NODE),
     "slow reader": slow_reader(_CLIENT, _SENDING, _LARGE, _read),
 }

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amqpspec.fuzz.methods.sequences.contention import EXCHANGES, QUEUES, contended
+from amqpspec.fuzz.methods.sequences.contention import ASKING, EXCHANGE, QUEUE
+from amqpspec.fuzz.sequences.contention import contended
 from amqpspec.fuzz.sequences.shapes import (
     Client,
     Sending,
@@ -95,7 +96,7 @@ LOADS: dict[str, Load] = {
     "channels closed": in_groups(_CLIENT, _CHANNELS, nothing, _open, _close),
     "transactions rolled back": rolled_back(_CLIENT, _WORK, _BODY, _roll_back),
     "transactions cut off": cut_off(_CLIENT, _WORK, _BODY),
-    "one exchange for several": contended(_CLIENT, EXCHANGES),
-    "one queue for several": contended(_CLIENT, QUEUES),
+    "one exchange for several": contended(_CLIENT, ASKING, EXCHANGE),
+    "one queue for several": contended(_CLIENT, ASKING, QUEUE),
     "slow reader": slow_reader(_CLIENT, Sending(_lasting, _publish, _remove), _LARGE, _read),
 }
