@@ -67,13 +67,13 @@ def test_an_address_goes_with_a_url() -> None:
     assert ran.exit_code == 2 and "{name}" in ran.stderr
 
 
-def test_a_way_counts_from_where_the_target_begins() -> None:
-    steps = way("amqp-1-0", "consuming")
-    said = b"".join(octets_of_step("amqp-1-0", step, Values(next_incoming=BEGINS_AT)) for step in steps)
-    assert BEGINS_AT.to_bytes(4, "big") in said
-    assert BEGINS_AT.to_bytes(4, "big") not in b"".join(
-        octets_of_step("amqp-1-0", step, Values()) for step in steps
-    )
+@pytest.mark.parametrize("values", [Values(next_incoming=BEGINS_AT), Values(delivery_count=BEGINS_AT)])
+def test_a_way_counts_from_where_the_target_begins(values: Values) -> None:
+    def said(known: Values) -> bytes:
+        return b"".join(octets_of_step("amqp-1-0", step, known) for step in way("amqp-1-0", "consuming"))
+
+    begins_at = BEGINS_AT.to_bytes(4, "big")
+    assert begins_at in said(values) and begins_at not in said(Values())
 
 
 def test_the_number_is_taken_from_the_begin_of_the_target() -> None:

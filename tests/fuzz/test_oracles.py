@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amqpspec.fuzz.amqp_1_0 import canary as canary_1_0
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.subject import Subject
@@ -35,6 +37,9 @@ from amqpspec.fuzz.selftest.defects import defect
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.states.model import Values
 from amqpspec.net.ports import free_port
+from amqpspec.reference.amqp_1_0 import limits
+from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
+from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
 from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
@@ -376,6 +381,41 @@ def test_a_message_goes_through_a_1_0_broker_and_back() -> None:
         subject = Subject("r", "amqp-1-0", Address(broker.host, broker.port))
         canaries = Canaries(subject)
         canaries.place()
+        assert canaries.check() == []
+        canaries.drop()
+
+
+def test_a_1_0_broker_may_count_from_any_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = SendingEndpoint.__init__
+
+    def counts_from_high(self: SendingEndpoint, *given: Any) -> None:
+        sound(self, *given)
+        self.delivery_count = self.initial_delivery_count = 2**32 - 3
+
+    monkeypatch.setattr(SendingEndpoint, "__init__", counts_from_high)
+    with ReferenceBroker("amqp-1-0") as broker:
+        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
+        for _ in range(5):
+            canaries.place()
+            assert canaries.check() == []
+        canaries.drop()
+    assert canaries.note == ""
+
+
+def test_a_1_0_broker_that_gives_no_more_credit_has_lost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CREDIT_MESSAGES", 8)
+    with ReferenceBroker("amqp-1-0") as broker:
+        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
+        canaries.place()
+        assert canaries.check() == []
+        monkeypatch.setattr(ReceivingEndpoint, "renew_credit", lambda self: False)
+        monkeypatch.setattr(canary_1_0, "_HELD_BACK_S", 0.2)
+        for _ in range(10):
+            canaries.place()
+            assert canaries.check() == []
+        assert "no credit" in canaries.note
+        monkeypatch.undo()
+        canaries.place()  # on a new connection
         assert canaries.check() == []
         canaries.drop()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.fuzz.executor.heard import Counters, Decode, Heard
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 
@@ -20,6 +20,18 @@ _TOO_MUCH, _SILENCE = (
     "amqp:resource-limit-exceeded",
     ("idle", "timeout", "time-out", "timed out", "heartbeat"),
 )
+_COUNTERS = {
+    "begin": ("next_outgoing_id", "incoming_window"),
+    "attach": ("handle", "initial_delivery_count"),
+    "flow": (
+        "next_outgoing_id",
+        "next_incoming_id",
+        "incoming_window",
+        "handle",
+        "delivery_count",
+        "link_credit",
+    ),
+}
 _ENDS = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 
 
@@ -37,7 +49,7 @@ def decoder() -> Decode:
 
 def _performative(frame: TypedFrame) -> Heard:
     name, performative = frame.name, frame.performative
-    refusal = limits = remote = next_outgoing = None
+    refusal = limits = remote = counters = None
     mechanisms: tuple[str, ...] = ()
     good, idle_s, blames_silence = True, 0.0, False
     product = version = ""
@@ -53,15 +65,17 @@ def _performative(frame: TypedFrame) -> Heard:
         product, version = _announced(performative["properties"])
         product = product or _text(performative["container_id"])
     elif name == "begin":
-        remote, next_outgoing = performative["remote_channel"], performative["next_outgoing_id"]
+        remote = performative["remote_channel"]
     elif name == "sasl-outcome":
         good = str(performative["code"]) in ("ok", "0")
     elif name == "sasl-mechanisms":
         offers = performative["sasl_server_mechanisms"] or ()
         mechanisms = tuple(str(offered)[:_TEXT_CHARS] for offered in islice(offers, _MECHANISMS))
+    if name in _COUNTERS:
+        counters = Counters(**{field: _count(performative[field]) for field in _COUNTERS[name]})
     return Heard(
         name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence,
-        product, version, next_outgoing,
+        product, version, counters,
     )  # fmt: skip
 
 
@@ -84,6 +98,10 @@ def _is_of_silence(refusal: Refusal, description: object) -> bool:
 
 def _milliseconds_s(time: object) -> float:
     return time / 1000 if isinstance(time, int) else 0.0
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _number(limit: object) -> int:

@@ -8,16 +8,18 @@ what it says later would be about the target's ways, not about an input.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import RLock, Thread
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.clock import now_s, pause
+from amqpspec.fuzz.executor.heard import Counters, Heard
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.part import PATIENCE_S, who_is
+from amqpspec.fuzz.oracles.part import PATIENCE_S, HeldBack, who_is
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.model import Values
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
@@ -27,19 +29,71 @@ _DELIVERY_S, _QUIET_S = 3.0, 0.02
 _PULSE_S = 0.5
 """How often a sign of life goes out: some targets give up a silent connection after few seconds."""
 _CREDIT, _BATCHES = 2000, 900
-_WINDOW = (1 << 31) - 1
+_WINDOW, _SERIAL = (1 << 31) - 1, (1 << 32) - 1
 _STORE, _STORED, _IN, _INBOX = range(4)
 """Handles: to and from the node that stores, to and from the node that is received from."""
 
 
+_HELD_BACK_S = 3.0
+"""How long the target has to accept more transfers: RabbitMQ closes the window while its memory alarm is set."""
+
+
+class TypedClient(Client):
+    """A client in a session that knows how many transfers the target accepts (amqp-1.0 §2.5.6, §2.6.7)."""
+
+    _window = 0
+    """The number of the first transfer that is too many for the session."""
+
+    def __init__(self, subject: Subject, values: Values) -> None:
+        self._credit: dict[int, int] = {}
+        self._early: deque[Heard] = deque()
+        super().__init__(subject.address, subject.dialect, values, PATIENCE_S)
+
+    def next(self, until_s: float) -> Heard | None:
+        """Return the next thing that the target says, or None at ``until_s``."""
+        return self._early.popleft() if self._early else self._next(until_s)
+
+    def _next(self, until_s: float) -> Heard | None:
+        said = super().next(until_s)
+        counters = None if said is None else said.counters
+        if counters is not None and counters.incoming_window is not None:
+            self._window = (counters.next_incoming_id or 0) + counters.incoming_window
+            if counters.handle is not None:
+                self._credit[counters.handle] = (counters.delivery_count or 0) + (counters.link_credit or 0)
+        return said
+
+    def make_room(self, sent: int, handle: int, sent_on_link: int) -> None:
+        """Wait until the session, and the link with that handle of the target, accept one more transfer.
+
+        Raises Unanswered, HeldBack.
+        """
+        until_s = now_s() + _HELD_BACK_S
+        while sent >= self._window or sent_on_link >= self._credit.get(handle, 0):
+            said = self._next(until_s)
+            if said is None:
+                raise HeldBack(f"the target gave no credit or window in {_HELD_BACK_S:.0f} s")
+            if said.refusal is not None:
+                raise Unanswered(f"expected a flow, actual: {said.refusal.scope} {said.refusal.code}")
+            self._early.append(said)
+
+
+@dataclass(slots=True)
+class _Link:
+    """The target's handle of a link, the number of its first delivery, and how many transfers were sent on it."""
+
+    handle: int
+    first: int
+    sent: int = 0
+
+
 class TypedCanary:
-    """One login's nodes. Raises Unanswered."""
+    """One login's nodes. Raises Unanswered, HeldBack."""
 
     def __init__(self, subject: Subject, values: Values, number: int) -> None:
         self.who = who_is(values)
         self._number, self._subject, self._values = number, subject, values
         self._sent = self._heard = self._stored = self._batches = 0
-        self._bodies: list[bytes] = []
+        self._links: dict[int, _Link] = {}
         self.expected = b""
         self._busy = RLock()
         self.client = self._opened()
@@ -55,9 +109,9 @@ class TypedCanary:
         except (Unanswered, OSError):
             return  # given up, or disconnected: the next check detects it
 
-    def _opened(self) -> Client:
+    def _opened(self) -> TypedClient:
         values = replace(self._values, container=f"amqpspec-canary-{self._number}")
-        client = self.client = Client(self._subject.address, self._subject.dialect, values, PATIENCE_S)
+        client = self.client = TypedClient(self._subject, values)
         try:
             self._settle(client)
         except Unanswered:
@@ -65,13 +119,13 @@ class TypedCanary:
             raise
         return client
 
-    def _settle(self, client: Client) -> None:
+    def _settle(self, client: TypedClient) -> None:
         """Attach to both nodes, and take out what they hold."""
         client.enter("session")
+        self._begun = client.values.next_incoming
         for handle, node in ((_STORE, "s"), (_IN, "i")):
             address = f"{self._values.queue}.canary.{self._number}.{node}"
             self._attach(handle, "sender", address)
-            client.wait("flow")
             self._attach(handle + 1, "receiver", address)
             client.passed.clear()
             self._flow(handle + 1, 0, _CREDIT)
@@ -87,7 +141,8 @@ class TypedCanary:
                 source={"address": address}, target={"address": address}, **more,
             )
         )  # fmt: skip
-        self.client.wait("attach")
+        counters = self.client.wait("attach").counters or Counters()
+        self._links[handle] = _Link(counters.handle or 0, counters.initial_delivery_count or 0)
 
     def _empty(self, handle: int) -> None:
         """Take out what the node holds from another time, up to a message of this canary; then stop the store."""
@@ -144,15 +199,19 @@ class TypedCanary:
         return b"amqpspec canary " + seed * 8
 
     def _transfer(self, handle: int, body: bytes) -> None:
+        link = self._links[handle]
+        self.client.make_room(self._sent, link.handle, link.sent)
         octets = performative_frame(
             "transfer", 0, payload=encode_message(data=body), handle=handle, delivery_id=self._sent,
             delivery_tag=self._sent.to_bytes(4, "big"), message_format=0, settled=True,
         )  # fmt: skip
         self._sent += 1
+        link.sent += 1
         self.client.send(octets)
 
-    def _flow(self, handle: int, delivery_count: int, credit: int) -> None:
-        next_incoming_id = self.client.values.next_incoming + self._heard & 0xFFFF_FFFF
+    def _flow(self, handle: int, received: int, credit: int) -> None:
+        next_incoming_id = self._begun + self._heard & _SERIAL
+        delivery_count = self._links[handle].first + received & _SERIAL
         self.client.send(
             performative_frame(
                 "flow", 0, next_incoming_id=next_incoming_id, incoming_window=_WINDOW, next_outgoing_id=self._sent,

@@ -115,7 +115,7 @@ def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[Stat
         "next_outgoing_id": 1,
         "outgoing_window": 2048,
     }
-    credit = _say("flow", **windows, handle=RECEIVER, delivery_count=0, link_credit=10)
+    credit = _say("flow", **windows, handle=RECEIVER, delivery_count=Slot.DELIVERY_COUNT, link_credit=10)
     steps = (*attached, Step((receiver,), ("attach",)), Step((sent, credit), ("transfer",)))
     answers = _begins("performative/disposition", "state/", "performative/flow", "performative/detach")
     yield State("consuming", steps, answers, one, frozenset((SENDER, RECEIVER)), judged=True)

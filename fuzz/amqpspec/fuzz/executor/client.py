@@ -8,14 +8,13 @@ from __future__ import annotations
 import socket
 import time
 from collections import deque
-from dataclasses import replace
 from math import inf
 from types import TracebackType
 from typing import Self
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.decoder import decoder
-from amqpspec.fuzz.executor.heard import Heard
+from amqpspec.fuzz.executor.heard import Heard, learned
 from amqpspec.fuzz.executor.loop import READ_OCTETS
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.states.model import Step, Values
@@ -139,11 +138,7 @@ class Client:
             self._heard.extend(self._decode(octets))
         said = self._heard.popleft()
         self.offered = executor_part(self.dialect).mechanisms_in(said) or self.offered
-        if said.limits is not None:
-            channel_max, frame_max_octets = said.limits
-            self.values = replace(self.values, channel_max=channel_max, frame_max_octets=frame_max_octets)
-        if said.next_outgoing is not None:
-            self.values = replace(self.values, next_incoming=said.next_outgoing)
+        self.values = learned(self.values, said)
         return said
 
     @property

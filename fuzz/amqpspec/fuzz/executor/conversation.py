@@ -12,7 +12,7 @@ from zlib import crc32
 
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.follow_up import FollowUp
-from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.fuzz.executor.heard import Decode, Heard, learned
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Spoken, Timing
 from amqpspec.fuzz.executor.reusable import Medium, ReusableConnection, reusable
@@ -188,12 +188,8 @@ class Conversation:
         return self._waiting[0] if self._waiting else "the stream"
 
     def _take(self, said: Heard, now_s: float) -> None:
-        settled = self._values.channel_max, self._values.frame_max_octets
-        if said.limits is not None and said.limits != settled:
-            channel_max, frame_max_octets = said.limits
-            self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
-        if said.next_outgoing is not None and self._stage is _Stage.WAY:
-            self._values = replace(self._values, next_incoming=said.next_outgoing)
+        if said.limits is not None or self._stage is _Stage.WAY:
+            self._values = learned(self._values, said)
         if said.idle_s:
             self._silence.announced(said.idle_s, now_s)
         if (

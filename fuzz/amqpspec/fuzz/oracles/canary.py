@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
@@ -46,11 +45,13 @@ class Canaries:
         self._number += 1
         if self.off or self._through_only:
             return
-        if not self._canaries:
-            self._open()
         try:
+            if not self._canaries:
+                self._open()
             for canary in self._canaries:
                 canary.place(self._number)
+        except HeldBack as reason:
+            self._unchecked(reason)
         except Unanswered:
             self.drop()
             raise
@@ -64,14 +65,18 @@ class Canaries:
                 return list(self._through())
             return list(chain.from_iterable(self._asked()))
         except HeldBack as reason:
-            self.drop()
-            unchecked = f"not all canaries were checked: {reason}"
-            if unchecked not in self.note:
-                self.note = "; ".join(filter(None, (self.note, unchecked)))
+            self._unchecked(reason)
             return []
         except Unanswered:
             self.drop()
             raise
+
+    def _unchecked(self, reason: HeldBack) -> None:
+        """Note that the target holds back what was sent."""
+        self.drop()
+        unchecked = f"not all canaries were checked: {reason}"
+        if unchecked not in self.note:
+            self.note = "; ".join(filter(None, (self.note, unchecked)))
 
     def _asked(self) -> list[list[Suspicion]]:
         """Ask all canaries at once: most of the time, each only waits to see that nothing else arrives."""
@@ -86,8 +91,13 @@ class Canaries:
 
     def _open(self) -> None:
         for values in (self._subject.values, *self._subject.others):
-            with suppress(Unanswered):
+            try:
                 self._canaries.append(self._canary(values))
+            except HeldBack:
+                if self._begun:
+                    raise
+            except Unanswered:
+                pass  # a login that cannot open queues has no canary
         if not self._canaries:
             self._without_canaries()
         self._begun = True

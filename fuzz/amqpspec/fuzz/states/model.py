@@ -30,6 +30,7 @@ class Slot(StrEnum):
     USER = "user of the login"
     PASSWORD = "password of the login"
     NEXT_INCOMING = "number of the first transfer that the target will send"
+    DELIVERY_COUNT = "number of the first delivery of the link that the target will send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Values:
     container: str = "amqpspec-fuzz"
     mechanism: str = "PLAIN"
     next_incoming: int = 0
+    delivery_count: int = 0
 
     def of(self, slot: Slot) -> str | bytes | int:
         """What is in a slot."""
@@ -82,6 +84,7 @@ def with_names(values: Values, queue: str, container: str) -> Values:
         container,
         v.mechanism,
         v.next_incoming,
+        v.delivery_count,
     )
 
 
@@ -97,6 +100,7 @@ _FILLING: dict[Slot, Callable[[Values], str | bytes | int]] = {
     Slot.USER: attrgetter("user"),
     Slot.PASSWORD: attrgetter("password"),
     Slot.NEXT_INCOMING: attrgetter("next_incoming"),
+    Slot.DELIVERY_COUNT: attrgetter("delivery_count"),
 }
 
 Argument = object
