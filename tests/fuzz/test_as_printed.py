@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.fuzz.triage.triage import TargetLost, Triage
@@ -85,9 +87,22 @@ def test_the_number_is_taken_from_the_begin_of_the_target() -> None:
         assert began == 2**32 - 2
         executor = Subject("r", "amqp-1-0", address).executor(Tempo())
         executor.recording = True
-        cell = next(cell for cell in cells("amqp-1-0") if cell.state == "consuming")
-        (result,) = executor.run([cell.input(0)])
+        consuming = next(cell for cell in cells("amqp-1-0") if cell.state == "consuming").input(0)
+        flow = next(filter(_is_flow, _inputs("session")))
+        for item in (consuming, flow):
+            (result,) = executor.run([item])
+            assert result.reached and executor.last is not None and executor.last.spoken is not None
+            said = b"".join(spoken.octets for spoken in executor.last.spoken if spoken.direction == "out")
+            assert began.to_bytes(4, "big") in said
         executor.close()
-    assert result.reached and executor.last is not None and executor.last.spoken is not None
-    said = b"".join(spoken.octets for spoken in executor.last.spoken if spoken.direction == "out")
-    assert began.to_bytes(4, "big") in said
+
+
+def _inputs(state: str) -> Iterator[FuzzInput]:
+    for cell in cells("amqp-1-0"):
+        if cell.state == state:
+            yield from map(cell.input, range(cell.inputs))
+
+
+def _is_flow(item: FuzzInput) -> bool:
+    """Whether it is a flow that counts from 0, as all do that are made before the target begins."""
+    return item.octets[8:11] == b"\x00\x53\x13" and b"\x70\0\0\0\0" in item.octets[:20]

@@ -31,6 +31,7 @@ CASE_WORDS = CaseWords(
     oracles="amqpspec.run.amqp_1_0.oracles",
     row="definitions/condition/internal-error",
     enter=_ENTER,
+    octets="peer.counted(bytes.fromhex(octets))",
     barriers=frozenset({"consuming", "session", "attached"}),
     store=('keeper = peer.another()\nkept = keeper.node()\nkeeper.send_message(kept, b"kept for later")'),
     fetch=(

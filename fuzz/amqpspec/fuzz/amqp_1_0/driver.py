@@ -33,6 +33,7 @@ from amqpspec.fuzz.sequences.part import Programs
 from amqpspec.fuzz.states.model import Say, State, Step, Values
 from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.typed import TypedDialect
+from amqpspec.wire.amqp_1_0.counting import with_next_incoming_id
 from amqpspec.wire.amqp_1_0.describe import describe_frame
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader
 
@@ -119,6 +120,10 @@ class Amqp10Driver(ModularDriver):
     announced_in = "open"
     attached_by = "attach"
     sign_of_life = EMPTY_FRAME
+
+    def counted(self, octets: bytes, values: Values) -> bytes:
+        """An input whose flows expect the transfer that the target sends first."""
+        return with_next_incoming_id(octets, values.next_incoming)
 
     has_canaries = True
     echo = ("consuming", b"amqpspec")

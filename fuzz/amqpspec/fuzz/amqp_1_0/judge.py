@@ -93,6 +93,5 @@ def _of_performative(state: State, performative: Performative) -> str:
         return "performatives/attach/handle/in-use"
     if name == "flow" and not attached:
         return "performatives/flow/handle/unattached"
-    return (
-        "definitions/condition/unattached-handle" if name in ("transfer", "detach") and not attached else ""
-    )
+    # A detach may be ignored: it says that the link is gone, which is true.
+    return "definitions/condition/unattached-handle" if name == "transfer" and not attached else ""

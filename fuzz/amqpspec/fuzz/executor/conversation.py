@@ -233,7 +233,7 @@ class Conversation:
         if not self._waiting:
             self._stage = _Stage.INPUT
             self._way_took_s = now_s - self._begun_s
-            self._say(self.item.octets, now_s)
+            self._say(self._dialect.counted(self.item.octets, self._values), now_s)
 
     # --- the input
 

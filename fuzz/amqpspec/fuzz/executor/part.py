@@ -43,6 +43,10 @@ class ExecutorPart(Part, Protocol):
         """The queue that connection ``number`` declares or attaches to."""
         return values.queue
 
+    def counted(self, octets: bytes, values: Values) -> bytes:
+        """An input with the numbers from which the target counts."""
+        return octets
+
     def settled_silence_s(self, octets: bytes) -> float:
         """How long the target tolerates silence after an input that sets it; 0 if the input sets nothing."""
         return 0.0

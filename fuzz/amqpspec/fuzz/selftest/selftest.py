@@ -34,6 +34,8 @@ _MOST_S = 1.2 * BUDGET_S + 2 * _REPLAY_S
 """Of one defect; a campaign and a replay end by themselves before that."""
 SENSITIVE = frozenset({Oracle.LATE, Oracle.CPU})
 """What a busy machine can bring about or hide: defects that only these oracles see have a quiet one."""
+_SLOWEST = (Oracle.OBEDIENCE, Oracle.HANG, Oracle.CPU)
+"""Defects of these oracles take longest and are sought first, so that none is left when the others are done."""
 _PROCESSORS = os.cpu_count() or 1
 AT_ONCE, ALONE = 5 * _PROCESSORS, 2 * _PROCESSORS
 """How many defects are sought in parallel: most of the time, all of them wait. So few leave processors idle."""
@@ -175,7 +177,7 @@ def selftest(
     result, wanted = SelfTest(), list(defects(dialects) if chosen is None else chosen)
     _make_inputs(wanted)
     for sensitive, at_once in ((False, AT_ONCE), (True, ALONE)):
-        group = [d for d in wanted if (d.oracle in SENSITIVE) is sensitive]
+        group = sorted((d for d in wanted if (d.oracle in SENSITIVE) is sensitive), key=_turn)
         for found in side_by_side([partial(_sought, d, folder) for d in group], at_once, _MOST_S):
             result.detections.append(found)
             notify(found.line)
@@ -185,6 +187,10 @@ def selftest(
             result.clean.append(clean(dialect, folder / f"clean-{dialect}", clean_budget_s / len(dialects)))
             notify(result.clean[-1].line)
     return result
+
+
+def _turn(defect: Defect) -> int:
+    return _SLOWEST.index(defect.oracle) if defect.oracle in _SLOWEST else len(_SLOWEST)
 
 
 def _make_inputs(wanted: Sequence[Defect]) -> None:

@@ -96,7 +96,7 @@ def _follow_up(said: CaseWords, item: FuzzInput) -> str:
 
 def _body(said: CaseWords, oracle: Oracle, demand: str, item: FuzzInput) -> str:
     enter = said.enter[item.state]
-    send = f'peer.claim("{demand}")\nfor octets in STEPS:\n    peer.send_octets(bytes.fromhex(octets))'
+    send = f'peer.claim("{demand}")\nfor octets in STEPS:\n    peer.send_octets({said.octets})'
     none = f"barrier={said.no_barrier}"
     barrier = "" if item.state in said.barriers else none
     where = ", ".join(filter(None, (said.channel, none)))

@@ -21,7 +21,7 @@ class CaseWords:
     nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has happened to it; ``listen``
     subscribes as another user and ``heard`` judges what arrived there; ``follow_up`` is what is legally asked on a
     separate channel. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has
-    to be said.
+    to be said. ``octets`` is what is sent of each step in hexadecimal digits.
     """
 
     peer: str
@@ -34,6 +34,7 @@ class CaseWords:
     listen: str
     heard: str
     follow_up: str
+    octets: str = "bytes.fromhex(octets)"
     no_barrier: str = "False"
     channel: str = ""
 

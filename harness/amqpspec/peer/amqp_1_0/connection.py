@@ -19,6 +19,7 @@ from amqpspec.peer.events import Arrival, Quiet
 from amqpspec.peer.line import Line
 from amqpspec.spec.dialects import load_dialect
 from amqpspec.spec.typed import TypedDialect
+from amqpspec.wire.amqp_1_0.counting import with_next_incoming_id
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, HEADERS, encode_frame, performative_frame
 from amqpspec.wire.amqp_1_0.problems import Problem
 from amqpspec.wire.amqp_1_0.values import Value
@@ -139,6 +140,11 @@ class Connection(Line):
     ) -> None:
         """Send one frame with any body, legal or not; ``size`` and ``doff`` may be wrong."""
         self.send_octets(encode_frame(body, channel, frame_type, size=size, doff=doff, extended=extended))
+
+    def counted(self, octets: bytes, channel: int = 0) -> bytes:
+        """Octets whose flows have the session's next-incoming-id in place of 0; unchanged if there is no session."""
+        session = self.books.sessions.get(channel)
+        return octets if session is None else with_next_incoming_id(octets, session.next_incoming_id or 0)
 
     def exact(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
         """A performative as a frame with exactly these fields: no defaults, no change of state."""
