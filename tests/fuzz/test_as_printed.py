@@ -105,4 +105,4 @@ def _inputs(state: str) -> Iterator[FuzzInput]:
 
 def _is_flow(item: FuzzInput) -> bool:
     """Whether it is a flow that counts from 0, as all do that are made before the target begins."""
-    return item.octets[8:11] == b"\x00\x53\x13" and b"\x70\0\0\0\0" in item.octets[:20]
+    return item.octets[8:12] == b"\x00\x53\x13\xc0" and item.octets[14:19] == b"\x70\0\0\0\0"
