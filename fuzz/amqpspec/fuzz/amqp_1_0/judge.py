@@ -43,7 +43,9 @@ def _of_frame(state: State, octets: bytes) -> str:
     size, doff = int.from_bytes(octets[:4], "big"), octets[4]
     broken = _of_layout(size, doff)
     if broken:
-        return broken[0] if len(broken) == 1 else ""
+        # A target may wait for the whole of a frame before it looks at it.
+        is_whole = size < LAYOUT.header_octets or len(octets) == size
+        return broken[0] if len(broken) == 1 and is_whole else ""
     reader = TypedReader()
     reader.feed(octets)
     try:
