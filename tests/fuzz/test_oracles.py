@@ -293,6 +293,16 @@ def test_the_cause_of_an_exception_is_a_complaint_where_nothing_else_is() -> Non
     assert len(list(complaints(known + "INFO b\n" + unknown + cause))) == 2
 
 
+def test_an_exception_that_is_only_named_again_is_no_second_complaint() -> None:
+    stack = "java.nio.BufferUnderflowException\n\tat a.B.c(B.java:1)\n"
+    named = "INFO (a.Connection) - Exception for connection: java.nio.BufferUnderflowException\n"
+    other = "INFO (a.Connection) - Exception for connection: java.nio.BufferOverflowException\n"
+    (once,) = complaints(f"WARN - Unexpected exception\n{stack}INFO b\n{named}")
+    assert once.top == "jvm: java.nio.BufferUnderflowException in a.B.c"
+    assert len(list(complaints(named))) == 1
+    assert len(list(complaints(stack + other))) == 2
+
+
 def test_one_complaint_for_one_cause() -> None:
     text = "ValueError: 0x1f at 7\n"
     twice = f"Traceback (most recent call last):\n{text}" + f"Traceback (most recent call last):\n{text}"

@@ -78,7 +78,8 @@ _GOES_ON = {
 }
 """Lines that belong to what a runtime has just complained of."""
 _AT_WORK = re.compile(r"goroutine \d+ ")
-_THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
+_NAMED = re.compile(r"(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b")
+_THROWN = re.compile(rf"({_NAMED.pattern})(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
     r"(?:in function|in call from|no function clause matching)\s+([a-z]\w*):([a-z_]\w*)"
@@ -185,6 +186,7 @@ def _each(text: str) -> Iterator[Suspicion]:
     marks = _marks(lines)
     continued: re.Pattern[str] | None = None
     died = False
+    thrown: set[str] = set()
     for number, line in enumerate(lines):
         # The cause of an exception that was already reported is no complaint of its own.
         if continued is not None and continued.match(line):
@@ -195,11 +197,24 @@ def _each(text: str) -> Iterator[Suspicion]:
             continue
         died = died or (runtime == "go" and not _AT_WORK.match(line))
         continued = _GOES_ON.get(runtime)
+        if runtime == "jvm" and _is_mention(line, thrown):
+            continue
         if runtime and not _ORDINARY.search(line):
             top = steady(_top(runtime, lines, number))
             excerpt = "\n".join(lines[number : number + _EXCERPT_LINES])
             cause = cause_in(runtime, lines[number : number + LINES], top)
             yield Suspicion(Oracle.LOG, f"{runtime}: {top}", excerpt, cause=cause)
+
+
+def _is_mention(line: str, thrown: set[str]) -> bool:
+    """Whether a line only names an exception whose stack was logged before; ``thrown`` has those, and is added to.
+
+    Broker-J's layers below the protocol name in one line what a layer above has logged with its stack.
+    """
+    if (stack := _THROWN.match(line)) is not None:
+        thrown.add(stack[1])
+        return False
+    return not thrown.isdisjoint(_NAMED.findall(line))
 
 
 def _marks(lines: list[str]) -> dict[int, str]:
