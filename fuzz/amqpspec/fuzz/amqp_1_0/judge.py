@@ -93,7 +93,7 @@ def _of_performative(state: State, performative: Performative) -> str:
     attached = performative["handle"] in state.handles
     if name == "attach" and attached and performative["name"] not in LINKS:
         return "performatives/attach/handle/in-use"
-    if name == "flow" and not attached:
-        return "performatives/flow/handle/unattached"
-    # A detach may be ignored: it says that the link is gone, which is true.
-    return "definitions/condition/unattached-handle" if name == "transfer" and not attached else ""
+    # Only the number 0 is replaced by the one that the target expects; another may be refused for the window. So may
+    # any transfer: the target may have closed its window meanwhile. A detach may be ignored: the link is gone.
+    is_flow = name == "flow" and performative["next_incoming_id"] == 0
+    return "performatives/flow/handle/unattached" if is_flow and not attached else ""

@@ -97,12 +97,14 @@ def by_cause(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def one_line(summary: Mapping[str, Any]) -> str:
     """The campaign on one line."""
-    done = summary["covered"] + summary["not_reachable"] + summary["stopped"]
+    left = (f"{summary[why]} {why.replace('_', ' ')}" for why in ("stopped", "not_reachable") if summary[why])
+    rest = ", ".join(left)
+    cells = f"{summary['covered']} of {summary['cells_planned']}" + (f" ({rest})" if rest else "")
     findings, causes = len(summary["findings"]), len(by_cause(summary["findings"]))
     of = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < findings else ""
     return (
         f"{summary['target']}: {summary['inputs']} inputs ({summary['rate_per_s']}/s, {summary['random']} random), "
-        f"cells {done} of {summary['cells_planned']}, {summary['response_states']} response states, "
+        f"cells {cells}, {summary['response_states']} response states, "
         f"{findings} findings{of}, {sum(summary['suppressed'].values())} known deviations"
     )
 
