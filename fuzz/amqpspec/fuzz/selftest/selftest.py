@@ -34,7 +34,7 @@ _MOST_S = 1.2 * BUDGET_S + 2 * _REPLAY_S
 """Of one defect; a campaign and a replay end by themselves before that."""
 SENSITIVE = frozenset({Oracle.LATE, Oracle.CPU})
 """What a busy machine can bring about or hide: defects that only these oracles see have a quiet one."""
-_SLOWEST = (Oracle.OBEDIENCE, Oracle.HANG, Oracle.CPU)
+_SLOWEST = (Oracle.OBEDIENCE, Oracle.HANG)
 """Defects of these oracles take longest and are sought first, so that none is left when the others are done."""
 _PROCESSORS = os.cpu_count() or 1
 AT_ONCE, ALONE = 5 * _PROCESSORS, 2 * _PROCESSORS
