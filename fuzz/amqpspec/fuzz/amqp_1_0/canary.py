@@ -32,8 +32,6 @@ _CREDIT, _BATCHES = 2000, 900
 _WINDOW, _SERIAL = (1 << 31) - 1, (1 << 32) - 1
 _STORE, _STORED, _IN, _INBOX = range(4)
 """Handles: to and from the node that stores, to and from the node that is received from."""
-
-
 _HELD_BACK_S = 3.0
 """How long the target has to accept more transfers: RabbitMQ closes the window while its memory alarm is set."""
 
@@ -122,7 +120,7 @@ class TypedCanary:
     def _settle(self, client: TypedClient) -> None:
         """Attach to both nodes, and take out what they hold."""
         client.enter("session")
-        self._begun = client.values.next_incoming
+        self._first_transfer = client.values.next_incoming
         for handle, node in ((_STORE, "s"), (_IN, "i")):
             address = f"{self._values.queue}.canary.{self._number}.{node}"
             self._attach(handle, "sender", address)
@@ -155,7 +153,7 @@ class TypedCanary:
             self._flow(_STORED, self._stored, 0)
 
     def place(self, number: int) -> None:
-        """Store a message."""
+        """Store a message. Raises Unanswered, HeldBack."""
         with self._busy:
             self._batches += 1
             if self._batches > _BATCHES:
@@ -169,7 +167,7 @@ class TypedCanary:
         self.client = self._opened()
 
     def check(self, number: int) -> Iterator[Suspicion]:
-        """What came that was not sent here; what has happened to the stored message."""
+        """What came that was not sent here; what has happened to the stored message. Raises as ``place``."""
         with self._busy:
             yield from self._check(number)
 
@@ -210,7 +208,7 @@ class TypedCanary:
         self.client.send(octets)
 
     def _flow(self, handle: int, received: int, credit: int) -> None:
-        next_incoming_id = self._begun + self._heard & _SERIAL
+        next_incoming_id = self._first_transfer + self._heard & _SERIAL
         delivery_count = self._links[handle].first + received & _SERIAL
         self.client.send(
             performative_frame(
