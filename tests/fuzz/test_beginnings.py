@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.fuzz_known import attaches, with_known
+from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
@@ -22,6 +23,7 @@ from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.states.model import Values
+from amqpspec.peer.context import Nodes
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
 
@@ -110,6 +112,44 @@ def test_an_address_that_is_refused_is_a_wrong_order_before_anything_is_sent(tmp
         ran = CliRunner().invoke(cli, ["fuzz", broker.url, "-d", TYPES, "--out", str(tmp_path / "c")])
     assert ran.exit_code == 2 and ran.stderr.count("\n") == 1 and "can be attached to" in ran.stderr
     assert not (tmp_path / "c").exists()
+
+
+def test_an_address_that_no_one_named_is_that_of_the_target() -> None:
+    with ReferenceBroker(TYPES) as broker:
+        nameless = subject_of(broker, values=Values(queue=""))
+        found = with_nodes(nameless, Nodes())
+        assert (found.values.queue, found.make_node) == ("amqpspec.fuzz.q", None)
+        check_address(found)
+        named = subject_of(broker, values=Values(queue="mine"))
+        assert with_nodes(named, Nodes()) is named
+    with ReferenceBroker(METHODS) as broker:
+        assert with_nodes(subject_of(broker), Nodes()).make_node is None
+
+
+def test_queues_are_made_where_links_do_not_create_them(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    with ReferenceBroker(TYPES) as broker:
+        nameless = subject_of(broker, values=Values(queue=""), others=(replace(SECOND, queue=""),))
+        hook = f"echo $AMQPSPEC_NODE >> {made}"
+        subject = with_nodes(nameless, Nodes("hooks", "/queues/{name}", "vhost:{name}", make_hook=hook))
+        assert subject.values.hostname == "vhost:/" and subject.others[0].hostname == "vhost:second"
+        canaries = Canaries(replace(subject, others=()))
+        canaries.place()
+        assert canaries.check() == [] and canaries.note == ""
+        canaries.drop()
+    _probe, queue, store, inbox = made.read_text(encoding="utf-8").split()
+    assert queue == subject.values.queue == "/queues/amqpspec.fuzz.q"
+    assert store.startswith(f"{queue}.canary.") and inbox.startswith(f"{queue}.canary.")
+
+
+def test_a_queue_that_cannot_be_made_is_one_line() -> None:
+    with ReferenceBroker(TYPES) as broker:
+        nameless = subject_of(broker, values=Values(queue=""))
+        assert with_nodes(nameless, Nodes("hooks", make_hook="false")) is nameless
+        subject = with_nodes(nameless, Nodes("hooks", make_hook="test $AMQPSPEC_NODE != q2"))
+        assert subject.make_node is not None
+        with pytest.raises(Unanswered, match=r"r: q2 could not be created: .*make-node"):
+            subject.make_node(subject.values, "q2")
 
 
 def test_an_address_that_is_taken_is_no_complaint(broker: ReferenceBroker) -> None:

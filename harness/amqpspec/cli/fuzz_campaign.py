@@ -21,6 +21,7 @@ from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_interop import ENGINES, coverage_of, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
+from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.fuzz_options import (
     CELLS,
     CONNECTIONS,
@@ -132,6 +133,7 @@ def campaign(
             subject = subject_of(running, options)
             check_scope(subject.address.host, options["scope"])
             if attaches(subject.dialect, options["cells"], random=not options["families_only"]):
+                subject = with_nodes(subject, running.nodes)
                 check_address(subject)
             baseline = None if options["no_baseline"] else options["baseline_file"] or target.baseline
             subject, unfit = with_known(subject, baseline)
@@ -251,7 +253,7 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
             yield broker.subject()
         return
     with live(target_of(url, name, options), state_dir=STATE_DIR) as running:
-        yield subject_of(running, options)
+        yield with_nodes(subject_of(running, options), running.nodes)
 
 
 # --- output

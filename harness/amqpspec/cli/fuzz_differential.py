@@ -15,6 +15,7 @@ import click
 
 from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_known import attaches, with_known
+from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.fuzz_options import (
     CELLS,
     CONNECTIONS,
@@ -114,6 +115,7 @@ def _subjects(
         subject = subject_of(running, options)
         check_scope(subject.address.host, options["scope"])
         if attaches(subject.dialect, options["cells"], random=not options["families_only"]):
+            subject = with_nodes(subject, running.nodes)
             check_address(subject)
         baseline = None if options["no_baseline"] else target.baseline
         subject, notes[subject.name] = with_known(subject, baseline)

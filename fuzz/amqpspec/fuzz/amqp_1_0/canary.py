@@ -123,6 +123,8 @@ class TypedCanary:
         self._first_transfer = client.values.next_incoming
         for handle, node in ((_STORE, "s"), (_IN, "i")):
             address = f"{self._values.queue}.canary.{self._number}.{node}"
+            if self._subject.make_node is not None:
+                self._subject.make_node(self._values, address)
             self._attach(handle, "sender", address)
             self._attach(handle + 1, "receiver", address)
             client.passed.clear()

@@ -55,6 +55,7 @@ class Subject:
     inputs may share a connection that the target keeps open.
 
     ``url`` is where a replay finds the target, unless that needs a secret; ``replay`` holds its other options.
+    ``make_node`` creates the node of an address for a login, where links do not; raises Unanswered.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Subject:
     thorough: bool = False
     keeping: bool = True
     replay: tuple[str, ...] = ()
+    make_node: Callable[[Values, str], None] | None = None
 
     def filling(self, number: int, tag: str = "") -> Values:
         """The values of connection ``number``, with its own container and, if one is declared, its own queue.

@@ -25,7 +25,7 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.states.model import Values
 
-_OF_THE_PARENT = frozenset({"restart", "pid", "log", "known"})
+_OF_THE_PARENT = frozenset({"restart", "pid", "log", "known", "make_node"})
 """Parts of a subject that a worker has no use for; functions cannot be sent to another process."""
 _GENERATION = 1_000_000
 _READ_OCTETS = 1 << 20

@@ -129,6 +129,15 @@ class Stage:
         secrets = (password,) if password != "guest" else ()
         return Transcript(path, partial(driver_of(dialect).direction, dialect), secrets)
 
+    def make_node(self, address: str) -> None:
+        """Create a node that no link creates; raises Unmet, StreamEnded."""
+        streams = self._streams()
+        try:
+            context = self._context(streams)
+            self._make(context, context.login.vhost, address)
+        finally:
+            streams.hang_up()
+
     # --- inside
 
     def _streams(self, transcript: Transcript = NO_TRANSCRIPT) -> Streams:

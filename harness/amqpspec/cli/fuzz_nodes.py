@@ -1,0 +1,52 @@
+"""Gives the fuzzer a queue on a target of AMQP 1.0 whose address the user has not said.
+
+Knows: where programs run, and how they make nodes. Must not know: campaigns, findings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.sequences.stage import Stage
+from amqpspec.fuzz.states.model import Values
+from amqpspec.peer.context import Nodes, Unmet
+from amqpspec.run.driver import ProbeFailed
+from amqpspec.wire.transport import StreamEnded
+
+_QUEUE = "amqpspec.fuzz.q"
+
+
+def with_nodes(subject: Subject, nodes: Nodes) -> Subject:
+    """The subject with the address of a queue, which is created, as more can be, if links do not create them.
+
+    An address that the user has given stays. A target that passes no message is left as it is: what it says about an
+    address is found out later. Raises Unanswered.
+    """
+    if not executor_part(subject.dialect).attached_by or subject.values.queue:
+        return subject
+    try:
+        stage = Stage.of(subject, nodes)
+    except ProbeFailed:
+        return subject
+
+    def make(values: Values, address: str) -> None:
+        try:
+            replace(stage, subject=replace(subject, values=values)).make_node(address)
+        except (Unmet, StreamEnded) as reason:
+            raise Unanswered(f"{subject.name}: {address} could not be created: {reason}") from reason
+
+    values, *others = (_found(login, stage.nodes) for login in (subject.values, *subject.others))
+    known = replace(subject, values=values, others=tuple(others))
+    if not stage.nodes.are_made:
+        return known
+    make(values, values.queue)
+    return replace(known, make_node=make)
+
+
+def _found(login: Values, nodes: Nodes) -> Values:
+    """A login with the address of its queue, and the hostname of its virtual host where queues are made in one."""
+    hostname = nodes.hostname.replace("{name}", login.vhost) if nodes.are_made else login.hostname
+    return replace(login, queue=nodes.address_of(_QUEUE), hostname=hostname)
