@@ -29,7 +29,7 @@ _MARKED = Values(
     hostname="slot-hostname",
     container="slot-container",
 )
-_LEFT = frozenset({Slot.NEXT_INCOMING})
+_LEFT = frozenset({Slot.NEXT_INCOMING, Slot.DELIVERY_COUNT})
 """What a session of boofuzz does not know: it stays the number that it is without a target."""
 
 
