@@ -12,11 +12,14 @@ from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.sequences.stage import Stage
 from amqpspec.fuzz.states.model import Values
-from amqpspec.peer.context import Nodes, Unmet
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.context import BudgetSpent, Nodes, Unmet
 from amqpspec.run.driver import ProbeFailed
 from amqpspec.wire.transport import StreamEnded
 
 _QUEUE = "amqpspec.fuzz.q"
+_MOST_S = 20.0
+"""How long a target may take for the questions of a probe, or to create a queue."""
 
 
 def with_nodes(subject: Subject, nodes: Nodes) -> Subject:
@@ -28,14 +31,15 @@ def with_nodes(subject: Subject, nodes: Nodes) -> Subject:
     if not executor_part(subject.dialect).attached_by or subject.values.queue:
         return subject
     try:
-        stage = Stage.of(subject, nodes)
-    except ProbeFailed:
+        stage = Stage.of(subject, nodes, monotonic_s() + _MOST_S)
+    except (ProbeFailed, BudgetSpent):
         return subject
 
     def make(values: Values, address: str) -> None:
+        here = replace(stage, subject=replace(subject, values=values), until_s=monotonic_s() + _MOST_S)
         try:
-            replace(stage, subject=replace(subject, values=values)).make_node(address)
-        except (Unmet, StreamEnded) as reason:
+            here.make_node(address)
+        except (Unmet, StreamEnded, BudgetSpent) as reason:
             raise Unanswered(f"{subject.name}: {address} could not be created: {reason}") from reason
 
     values, *others = (_found(login, stage.nodes) for login in (subject.values, *subject.others))

@@ -90,9 +90,10 @@ class Stage:
     _numbers: count[int] = field(default_factory=count)
 
     @classmethod
-    def of(cls, subject: Subject, nodes: Nodes | None = None) -> Stage:
-        """A stage with the patience that the target needs. Raises Unanswered, ProbeFailed."""
-        stage = cls(subject, Patience.measured(subject.round_trip_s(), subject.patience), nodes or Nodes())
+    def of(cls, subject: Subject, nodes: Nodes | None = None, until_s: float = inf) -> Stage:
+        """A stage with the patience that the target needs. Raises Unanswered, ProbeFailed, BudgetSpent."""
+        patience = Patience.measured(subject.round_trip_s(), subject.patience)
+        stage = cls(subject, patience, nodes or Nodes(), until_s=until_s)
         streams = stage._streams()
         try:
             told = driver_of(widest(subject.dialect)).probe(stage._context(streams)).nodes
