@@ -148,7 +148,7 @@ _READERS = {"amqp-1-0": _typed, "amqp-fast-0-8": _commands, "amqp-0-10": _assemb
 @pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0", "amqp-fast-0-8", "amqp-0-10"])
 def test_no_claim_is_refuted(dialect: str) -> None:
     inputs = claimed(dialect)
-    assert len({item.expectation.requirement for item in inputs}) >= 7
+    assert len({item.expectation.requirement for item in inputs}) >= (7 if dialect == "amqp-1-0" else 8)
     wrong = []
     with ReferenceBroker(dialect) as broker:
         for number, item in enumerate(inputs):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Any
+from unittest.mock import MagicMock
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,10 +17,13 @@ from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.process import Gauge
 from amqpspec.fuzz.sequences import loads
+from amqpspec.fuzz.sequences.contention import Asking, Contended, contended
 from amqpspec.fuzz.sequences.loads import Reading, judge, judge_held
 from amqpspec.fuzz.sequences.machine import run_program
+from amqpspec.fuzz.sequences.shapes import Client
 from amqpspec.fuzz.sequences.stage import Stage
 from amqpspec.fuzz.sequences.step import LOAD, Step, Violation
+from amqpspec.peer.context import Unmet
 
 CLEAN = ""
 KEEPS_CONSUMERS = """
@@ -149,38 +154,42 @@ def test_a_clean_broker_is_clean_in_every_run() -> None:
     assert set(kinds) == {""}
 
 
+GROWS, REFUSED = "memory grows", "not served"
+
+
 @pytest.mark.parametrize(
-    ("dialect", "defect", "load", "other"),
+    ("dialect", "defect", "load", "what", "other"),
     [
-        ("amqp-0-9-1", KEEPS_CONSUMERS, "consumers cancelled", "queues deleted"),
-        ("amqp-0-9-1", KEEPS_TRANSACTIONS, "transactions rolled back", "queues deleted"),
-        ("amqp-0-10", KEEPS_CONSUMERS, "subscriptions cancelled", "queues deleted"),
-        ("amqp-1-0", KEEPS_LINKS, "links detached", "sessions ended"),
-        ("amqp-fast-0-8", KEEPS_HANDLES, "handles closed", "slow reader"),
+        ("amqp-0-9-1", KEEPS_CONSUMERS, "consumers cancelled", GROWS, "queues deleted"),
+        ("amqp-0-9-1", KEEPS_TRANSACTIONS, "transactions rolled back", GROWS, "queues deleted"),
+        ("amqp-0-10", KEEPS_CONSUMERS, "subscriptions cancelled", GROWS, "queues deleted"),
+        ("amqp-1-0", KEEPS_LINKS, "links detached", GROWS, "sessions ended"),
+        ("amqp-fast-0-8", KEEPS_HANDLES, "handles closed", GROWS, "slow reader"),
+        ("amqp-0-9-1", FOR_ONE_ONLY, "one exchange for several", REFUSED, "queues deleted"),
+        ("amqp-0-9-1", FOR_ONE_ONLY, "one queue for several", REFUSED, "queues deleted"),
+        ("amqp-0-10", FOR_ONE_ONLY, "one exchange for several", REFUSED, "queues deleted"),
+        ("amqp-0-10", FOR_ONE_ONLY, "one queue for several", REFUSED, "queues deleted"),
+        ("amqp-1-0", FOR_FEW_ONLY, "one node for several", REFUSED, "sessions ended"),
     ],
 )
-def test_a_broker_that_keeps_something_each_time_is_found(
-    dialect: str, defect: str, load: str, other: str
+def test_a_broker_that_keeps_or_cannot_share_something_is_found(
+    dialect: str, defect: str, load: str, what: str, other: str
 ) -> None:
     with broker(dialect, defect) as stage:
-        assert kind_of(stage, load) == f"{load}: memory grows"
+        assert kind_of(stage, load) == f"{load}: {what}"
         assert kind_of(stage, other) == ""
 
 
-@pytest.mark.parametrize(
-    ("dialect", "defect", "load", "other"),
-    [
-        ("amqp-0-9-1", FOR_ONE_ONLY, "one exchange for several", "queues deleted"),
-        ("amqp-0-9-1", FOR_ONE_ONLY, "one queue for several", "queues deleted"),
-        ("amqp-0-10", FOR_ONE_ONLY, "one exchange for several", "queues deleted"),
-        ("amqp-0-10", FOR_ONE_ONLY, "one queue for several", "queues deleted"),
-        ("amqp-1-0", FOR_FEW_ONLY, "one node for several", "sessions ended"),
-    ],
-)
-def test_a_broker_that_cannot_share_is_found(dialect: str, defect: str, load: str, other: str) -> None:
-    with broker(dialect, defect) as stage:
-        assert kind_of(stage, load) == f"{load}: not served"
-        assert kind_of(stage, other) == ""
+@pytest.mark.parametrize("gone", [set(), {"create"}, {"end"}])
+def test_a_name_that_several_have_left_has_to_be_usable(gone: set[str]) -> None:
+    peer = MagicMock()
+    asking: Asking[Any, str, str] = Asking(lambda _, turn: turn, lambda _, turn: turn not in gone)
+    what: Contended[Any, str] = Contended(
+        lambda _: "x", lambda *_: ("use", "leave"), lambda *_: ("create", "end")
+    )
+    load = contended(Client(lambda _: peer, MagicMock(), MagicMock(), MagicMock()), asking, what)
+    with nullcontext() if not gone else pytest.raises(Unmet, match="x to be usable again"):
+        load(MagicMock(), 1, MagicMock())
 
 
 def test_a_broker_that_needs_far_more_than_it_holds_is_found_although_it_keeps_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Gives the fuzzer a queue on a target of AMQP 1.0 whose address the user has not said.
+"""Gives the fuzzer a queue on a target of AMQP 1.0 for which the user has named no address.
 
 Knows: where programs run, and how they make nodes. Must not know: campaigns, findings.
 """

@@ -38,7 +38,7 @@ class Heard:
     ``limits`` are channel-max and frame-max if it offers them; ``remote`` is the channel that a session of AMQP 1.0
     answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how
     long it tolerates silence, 0 if it does not say; ``blames_silence`` is a close that gives silence as its reason.
-    ``product`` and ``version`` are those that an open of AMQP 1.0 names.
+    ``product`` and ``version`` are those that an open of AMQP 1.0 names; ``counters`` are in begin, attach, flow.
     """
 
     name: str
@@ -62,6 +62,8 @@ Decode = Callable[[bytes], Iterator[Heard]]
 
 def learned(values: Values, said: Heard) -> Values:
     """The values of a conversation, with those that the target has said."""
+    if said.limits is None and said.counters is None:
+        return values
     known: dict[str, Any] = {}
     if said.limits is not None:
         known["channel_max"], known["frame_max_octets"] = said.limits

@@ -214,7 +214,7 @@ def _is_mention(line: str, thrown: set[str]) -> bool:
     if (stack := _THROWN.match(line)) is not None:
         thrown.add(stack[1])
         return False
-    return not thrown.isdisjoint(_NAMED.findall(line))
+    return bool(thrown) and not thrown.isdisjoint(_NAMED.findall(line))
 
 
 def _marks(lines: list[str]) -> dict[int, str]:

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from amqpspec.fuzz.sequences.shapes import Client
 from amqpspec.fuzz.sequences.step import Hold, Load
-from amqpspec.peer.context import Context
+from amqpspec.peer.context import Context, Unmet
 from amqpspec.peer.line import Line
 
 P = TypeVar("P", bound=Line)
@@ -96,6 +96,7 @@ def contended(client: Client[P], asking: Asking[P, T, R], what: Contended[P, T])
             for party in parties:
                 party.leave()
             for turn in what.last(peers[0], name):
-                asking.reply(peers[0], asking.send(peers[0], turn))
+                if not asking.reply(peers[0], asking.send(peers[0], turn)):
+                    raise Unmet(f"{name} to be usable again", "a refusal because it does not exist")
 
     return load
