@@ -5,18 +5,15 @@ Knows: the peer's verbs. Must not know: whose turn it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from amqpspec.fuzz.sequences.contention import Asking, Contended
+from amqpspec.fuzz.sequences.contention import Asking
+from amqpspec.fuzz.sequences.declared import Request, exchange, queue
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, PRE_ACQUIRED, Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.spec.model import Refusal, Scope
 
 _GONE = Refusal(Scope.SESSION, 404)
-
-Turn = tuple[str, Mapping[str, Any]]
-"""A command and its fields."""
 
 
 def _channel(peer: Peer) -> int:
@@ -24,7 +21,7 @@ def _channel(peer: Peer) -> int:
     return max(peer.sessions)
 
 
-def _send(peer: Peer, turn: Turn) -> int | None:
+def _send(peer: Peer, turn: Request) -> int | None:
     command, fields = turn
     return peer.send(command, _channel(peer), sync=True, **fields)
 
@@ -43,42 +40,11 @@ def _again(peer: Peer) -> None:
     peer.open_session(_channel(peer) + 1)
 
 
-def _contended(peer: Peer) -> str:
-    return peer.name("contended")
+def _subscription(queue: str, tag: str) -> Sequence[Request]:
+    subscription = {"queue": queue, "destination": tag, "accept_mode": EXPLICIT, "acquire_mode": PRE_ACQUIRED}
+    return (("message.subscribe", subscription), ("message.cancel", {"destination": tag}))
 
 
-def _create_exchange(name: str) -> Turn:
-    return ("exchange.declare", {"exchange": name, "type": "direct", "auto_delete": True})
-
-
-def _exchange(peer: Peer, name: str) -> Sequence[Turn]:
-    queue = peer.queue()
-    binding = {"exchange": name, "queue": queue, "binding_key": queue}
-    return (_create_exchange(name), ("exchange.bind", binding), ("exchange.unbind", binding))
-
-
-def _end_exchange(peer: Peer, name: str) -> Sequence[Turn]:
-    return (_create_exchange(name), ("exchange.delete", {"exchange": name}))
-
-
-def _create_queue(name: str) -> Turn:
-    return ("queue.declare", {"queue": name, "auto_delete": True})
-
-
-def _queue(peer: Peer, name: str) -> Sequence[Turn]:
-    tag = peer.name("d")
-    subscription = {"queue": name, "destination": tag, "accept_mode": EXPLICIT, "acquire_mode": PRE_ACQUIRED}
-    return (
-        _create_queue(name),
-        ("message.subscribe", subscription),
-        ("message.cancel", {"destination": tag}),
-    )
-
-
-def _end_queue(peer: Peer, name: str) -> Sequence[Turn]:
-    return (_create_queue(name), ("queue.delete", {"queue": name}))
-
-
-ASKING: Asking[Peer, Turn, int | None] = Asking(_send, _reply, _again)
-EXCHANGE: Contended[Peer, Turn] = Contended(_contended, _exchange, _end_exchange)
-QUEUE: Contended[Peer, Turn] = Contended(_contended, _queue, _end_queue)
+ASKING: Asking[Peer, Request, int | None] = Asking(_send, _reply, _again)
+EXCHANGE = exchange("exchange.bind", "exchange.unbind", "binding_key")
+QUEUE = queue(_subscription)
