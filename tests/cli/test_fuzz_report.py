@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign.report import summary_of
+from amqpspec.fuzz.campaign.report import one_line, summary_of
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.campaign.tally import COVERED, OPEN, STOPPED, UNREACHABLE
 from amqpspec.fuzz.families import FAMILIES
@@ -141,3 +141,20 @@ def test_reports_have_words_for_everything_that_the_fuzzer_has() -> None:
     assert set(words.FAMILIES) == {family.id for family in FAMILIES} | {"random"}
     assert list(words.ORACLES) == [str(oracle) for oracle in Oracle]
     assert list(words.COVERAGES) == list(COVERAGES) == [COVERED, UNREACHABLE, STOPPED, OPEN]
+
+
+def test_the_last_line_counts_covered_cells_and_says_why_others_are_not() -> None:
+    summary = dict.fromkeys(("target", "inputs", "rate_per_s", "random", "response_states"), 0)
+    whole = {
+        **summary,
+        "cells_planned": 7,
+        "covered": 7,
+        "stopped": 0,
+        "not_reachable": 0,
+        "findings": [],
+        "suppressed": {},
+    }
+    assert "cells 7 of 7, " in one_line(whole)
+    assert "cells 4 of 7 (2 stopped, 1 not reachable), " in one_line(
+        {**whole, "covered": 4, "stopped": 2, "not_reachable": 1}
+    )
