@@ -17,7 +17,7 @@ from amqpspec.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, Vie
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
-from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.campaign.tally import UNREACHABLE, Tally
 from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
@@ -124,6 +124,15 @@ def test_a_snapshot_counts_cells_by_family_and_states() -> None:
     assert now.states == (len({c.state for c in CELLS[:2]}), len({c.state for c in CELLS}))
 
 
+def test_a_stopped_cell_is_finished_but_not_covered() -> None:
+    progress = campaign(done=2)
+    progress.tally.stop(CELLS[0].key, "it hangs")
+    progress.tally.cells[CELLS[2].key] = (UNREACHABLE, "no reply")
+    now = Snapshot.of(progress)
+    assert now.cells == (3, len(CELLS)) and now.to_json()["cells_covered"] == 1
+    assert f"cells 1 of {len(CELLS)} (1 stopped, 1 not reachable)," in now.line()
+
+
 # --- lines
 
 
@@ -152,7 +161,8 @@ def test_json_lines_are_objects_with_a_kind(capsys: pytest.CaptureFixture[str]) 
     assert lines[1]["folder"] == "findings/log-000000000001" and lines[1]["status"] == "stable"
     assert lines[2] == {
         "kind": "progress", "seconds": 10.0, "inputs": 500, "random": 3, "rate_per_s": 50.0, "cells_done": 1,
-        "cells_planned": len(CELLS), "response_states": 2, "findings": 2, "rss_octets": 150 << 20, "cpu_s": 0.25,
+        "cells_covered": 1, "cells_planned": len(CELLS), "response_states": 2, "findings": 2,
+        "rss_octets": 150 << 20, "cpu_s": 0.25,
     }  # fmt: skip
 
 

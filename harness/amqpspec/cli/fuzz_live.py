@@ -6,6 +6,7 @@ Knows: rich, standard error, which facts are shown. Must not know: how campaigns
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from amqpspec.cli.common import interactive
+from amqpspec.fuzz.campaign.tally import COVERED, OPEN, STOPPED, UNREACHABLE, cells_in_words
 from amqpspec.net.clock import monotonic_s
 from amqpspec.reports.campaign.words import FAMILIES
 from amqpspec.reports.html.targets import duration
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
 PLAIN_EVERY_S, LINES_EVERY_S = 30.0, 1.0
 _LAST_FINDINGS = 5
 _BAR_WIDTH = 24
-_DONE = ("covered", "not reachable", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A campaign between two batches; ``families`` has (done, planned) cells of each family."""
+    """A campaign between two batches; ``families`` has (finished, planned) cells of each family.
+
+    A cell is finished if it is covered, stopped or not reachable; ``covered`` is the number of those that are covered.
+    """
 
     target: str
     dialect: str
@@ -42,6 +46,9 @@ class Snapshot:
     random: int
     response_states: int
     families: Mapping[str, tuple[int, int]]
+    covered: int
+    stopped: int
+    not_reachable: int
     states: tuple[int, int]
     findings: tuple[Finding, ...]
     rss_octets: int
@@ -51,17 +58,18 @@ class Snapshot:
     def of(cls, progress: Progress) -> Snapshot:
         """An immutable snapshot of a campaign."""
         tally, cells = progress.tally, progress.cells
-        done = {key for key, (how, _) in tally.cells.items() if how in _DONE}
-        covered = {key for key, (how, _) in tally.cells.items() if how == "covered"}
+        how = {cell.key: tally.cells.get(cell.key, (OPEN, ""))[0] for cell in cells}
+        count = Counter(how.values())
         families: dict[str, tuple[int, int]] = {}
         for cell in cells:
             have, all = families.get(cell.family, (0, 0))
-            families[cell.family] = have + (cell.key in done), all + 1
-        reached = {cell.state for cell in cells if cell.key in covered}
+            families[cell.family] = have + (how[cell.key] != OPEN), all + 1
+        reached = {cell.state for cell in cells if how[cell.key] == COVERED}
         return cls(
             progress.subject.name, progress.subject.dialect, tally.seconds_s, tally.inputs, tally.random,
-            len(progress.energy.seen), families, (len(reached), len({cell.state for cell in cells})),
-            tuple(progress.findings), progress.check.rss_octets, progress.check.cpu_s,
+            len(progress.energy.seen), families, count[COVERED], count[STOPPED], count[UNREACHABLE],
+            (len(reached), len({cell.state for cell in cells})), tuple(progress.findings),
+            progress.check.rss_octets, progress.check.cpu_s,
         )  # fmt: skip
 
     @property
@@ -76,9 +84,9 @@ class Snapshot:
 
     def line(self) -> str:
         """All of it in one line."""
-        done, planned = self.cells
+        cells = cells_in_words(self.covered, self.cells[1], self.stopped, self.not_reachable)
         return (
-            f"{self.inputs} inputs, {self.rate_per_s:.0f}/s, cells {done} of {planned}, "
+            f"{self.inputs} inputs, {self.rate_per_s:.0f}/s, cells {cells}, "
             f"{self.response_states} response states, {len(self.findings)} findings"
         )
 
@@ -87,8 +95,8 @@ class Snapshot:
         done, planned = self.cells
         return {
             "kind": "progress", "seconds": round(self.seconds_s, 1), "inputs": self.inputs, "random": self.random,
-            "rate_per_s": round(self.rate_per_s, 1), "cells_done": done, "cells_planned": planned,
-            "response_states": self.response_states, "findings": len(self.findings),
+            "rate_per_s": round(self.rate_per_s, 1), "cells_done": done, "cells_covered": self.covered,
+            "cells_planned": planned, "response_states": self.response_states, "findings": len(self.findings),
             "rss_octets": self.rss_octets, "cpu_s": round(self.cpu_s, 3),
         }  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.journal import PROGRESS, findings_in, read_progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
-from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.campaign.tally import Tally, cells_in_words
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.record.journal import JournalError, read_journal
@@ -97,9 +97,9 @@ def by_cause(findings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def one_line(summary: Mapping[str, Any]) -> str:
     """The campaign on one line."""
-    left = (f"{summary[why]} {why.replace('_', ' ')}" for why in ("stopped", "not_reachable") if summary[why])
-    rest = ", ".join(left)
-    cells = f"{summary['covered']} of {summary['cells_planned']}" + (f" ({rest})" if rest else "")
+    cells = cells_in_words(
+        summary["covered"], summary["cells_planned"], summary["stopped"], summary["not_reachable"]
+    )
     findings, causes = len(summary["findings"]), len(by_cause(summary["findings"]))
     of = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < findings else ""
     return (

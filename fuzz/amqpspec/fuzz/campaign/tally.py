@@ -17,6 +17,13 @@ PUT_OFF = "put off after a known crash or hang"
 _MOST_REACTIONS = 1000
 
 
+def cells_in_words(covered: int, planned: int, stopped: int, not_reachable: int) -> str:
+    """How many of the planned cells are covered, and why others never will be."""
+    left = {"stopped": stopped, "not reachable": not_reachable}
+    why = ", ".join(f"{count} {word}" for word, count in left.items() if count)
+    return f"{covered} of {planned}" + (f" ({why})" if why else "")
+
+
 @dataclass(slots=True)
 class Tally:
     """``cells`` holds the state of each cell that was begun; all others are open. ``aside_s`` are the seconds of
