@@ -15,6 +15,7 @@ from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.readiness import kind_of
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
@@ -22,6 +23,7 @@ from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
 from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.fuzz.states.model import Values
 from amqpspec.peer.context import Nodes
 from amqpspec.record.journal import read_journal
@@ -223,3 +225,25 @@ def test_what_canaries_make_a_target_write_is_no_complaint_of_a_batch(
     monitor.before()
     assert monitor.after([]).suspicions == ()
     monitor.close()
+
+
+def test_a_target_that_no_longer_answers_hangs_and_one_that_refuses_connections_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Canaries are the first to notice; why they cannot be placed decides what the target is blamed for."""
+    monkeypatch.setattr(
+        MethodsClient, "say", lambda *given, **more: None
+    )  # no request arrives, so no reply does
+    monkeypatch.setattr("amqpspec.fuzz.methods.canary.PATIENCE_S", 0.2)
+    with ReferenceBroker(METHODS) as broker:
+        canaries = Canaries(subject_of(broker))
+        with pytest.raises(Unanswered, match=r"for canaries: expected .*, actual: nothing") as silent:
+            canaries.place()
+    with pytest.raises(Unanswered, match="for canaries: cannot connect") as gone:
+        canaries.place()
+    useless = Unanswered("it refused", refused=True)
+    assert [kind_of(each) for each in (silent.value, gone.value, useless)] == [
+        (Oracle.HANG, "no answer to a sentinel"),
+        (Oracle.CRASH, "the target is gone"),
+        (Oracle.CRASH, "no connection of the target can be used"),
+    ]

@@ -2,7 +2,7 @@
 
 Knows: files that survive a kill at any point. Must not know: what the lines mean.
 
-A batch is written down before it is sent (``batch``), and again when all of it has been seen to (``done``); in between,
+A batch is written down before it is sent (``batch``), and again when all of it was checked (``done``); in between,
 its rows are (``amqpspec.record.arrow_journal``). ``progress.json`` is replaced as a whole, and says where the next
 batch begins; a campaign that was killed sends the batch again that was in progress.
 """

@@ -14,7 +14,8 @@ from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import TargetLost
 
-_GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no answer to a sentinel")}
+_GONE, _SILENT = "the target is gone", "no answer to a sentinel"
+_USELESS = "no connection of the target can be used"
 
 
 class Readiness:
@@ -55,9 +56,16 @@ class Readiness:
         return None
 
     def _blame(self, last: Batch | None, reason: Unanswered) -> None:
-        oracle, top = _GONE[reason.silent]
         if last is None:
             self._triage.revive()
             return
-        late = Suspicion(oracle, top, f"after the batch had been seen to: {reason}")
+        oracle, top = kind_of(reason)
+        late = Suspicion(oracle, top, f"after the batch was checked: {reason}")
         self._complaints.take(self._triage, last, Check((late,)))
+
+
+def kind_of(reason: Unanswered) -> tuple[Oracle, str]:
+    """The oracle and the title for the reason: a target that accepts connections is not gone."""
+    if reason.silent:
+        return Oracle.HANG, _SILENT
+    return Oracle.CRASH, _GONE if reason.refused_connect else _USELESS

@@ -90,21 +90,26 @@ class Canaries:
         self._canaries.clear()
 
     def _open(self) -> None:
+        reasons: list[Unanswered] = []
         for values in (self._subject.values, *self._subject.others):
             try:
                 self._canaries.append(self._canary(values))
-            except HeldBack:
+            except HeldBack as reason:
                 if self._begun:
                     raise
-            except Unanswered:
-                pass  # a login that cannot open queues has no canary
+                reasons.append(reason)
+            except Unanswered as reason:
+                reasons.append(reason)  # a login that cannot open queues has no canary
         if not self._canaries:
-            self._without_canaries()
+            self._without_canaries(reasons[0])
         self._begun = True
 
-    def _without_canaries(self) -> None:
+    def _without_canaries(self, reason: Unanswered) -> None:
         if self._part.echo is None:
-            raise Unanswered("no login of the target could open queues for canaries")
+            raise Unanswered(
+                f"no login of the target could open queues for canaries: {reason}",
+                refused_connect=reason.refused_connect, silent=reason.silent, refused=reason.refused,
+            ) from reason  # fmt: skip
         self._subject.greet(PATIENCE_S)
         self._through_only = True
         if not self._begun:
