@@ -31,7 +31,8 @@ class SendingEndpoint(LinkEndpoint):
         super().__init__(session, handle, own_handle, terminus)
         self.owner: object = self
         self.drain = False
-        self.initial_delivery_count = self.delivery_count
+        # Two before the end of the range, so that the third delivery of every link wraps around (1.0 §2.6.7, RFC 1982).
+        self.initial_delivery_count = self.delivery_count = wire.plus(0, -2)
         self.consumer: Consumer | None = None
         self.selector: Selector | None = None
         self.resumed: list[SentDelivery] = []
