@@ -294,3 +294,18 @@ def test_a_second_answer_to_begin_maps_its_channel_too() -> None:
     made.send("begin")
     assert made.expect("begin").wire_channel == 1
     assert made.expect("end").channel == 0
+
+
+def test_octets_with_a_flow_are_counted_by_the_sessions_next_transfer() -> None:
+    """A target may number its first transfer as it likes (amqp-1.0 §2.5.6)."""
+    first = (1 << 32) - 4
+    made, _ = peer(opened() + begun(next_outgoing_id=first) + attached("l", "sender") + got(0))
+    counted, after = (credit(2, next_incoming_id=number) for number in (first, first + 1))
+    octets = counted.replace(first.to_bytes(4, "big"), bytes(4), 1)
+    assert made.counted(octets) == octets != counted, "there is no session yet"
+    link = made.receiver("q", name="l")
+    assert made.counted(octets) == counted
+    assert made.counted(octets, channel=5) == octets, "a channel without a session"
+    assert made.counted(after) == after, "a number that was chosen"
+    made.delivery(link)
+    assert made.counted(octets + octets) == after + after
