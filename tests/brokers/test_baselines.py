@@ -32,7 +32,7 @@ TARGETS = [
 FEW = 3
 BATCHES = 20
 WITHOUT_CANARIES = {"qpid-broker-j-0-8"}
-"""Targets in which no canary lives: basic.consume of 0-8 is misread."""
+"""Targets in which canaries are stored but not consumed: basic.consume of 0-8 is misread."""
 LONG_AND_SHORT = ("qpid-broker-j", "activemq", "garagemq", "qpid-proton")
 """What takes longest begins first, each with a short one after it: a worker has two tests from the start."""
 BROKERS = sorted(
@@ -70,7 +70,7 @@ def test_a_real_broker_meets_its_baselines_twice(broker: str, tmp_path: Path) ->
 
 
 def lives(name: str) -> bool:
-    """Whether the target passes the canaries' messages, some batches long; it must not change or lose any."""
+    """Whether the target passes all canaries' messages, some batches long; it must not change or lose any."""
     target = target_of(None, name, {"targets_file": ROOT / "targets.yaml", "dialect": None})
     with live(target, state_dir=ROOT / ".brokers") as running:
         subject = with_nodes(subject_of(running, {"connections": 1, "patience": 1.0}), running.nodes)
