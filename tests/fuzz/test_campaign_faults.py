@@ -320,6 +320,7 @@ def test_a_restart_that_fails_is_one_clear_line(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    monkeypatch.setattr(target, "_AGAIN_S", (0.0, 0.0))
 
     def restart() -> None:
         raise RuntimeError("the service manager\nis not there")
@@ -335,6 +336,35 @@ def test_a_restart_that_fails_is_one_clear_line(
     # What it took last is suspected, not what it did not take any more.
     (finding,) = [finding for finding in lost.progress.findings if finding.suspicion.oracle is Oracle.CRASH]
     assert set(finding.batch) <= {row["input"] for row in rows(tmp_path)} and finding.batch
+
+
+def test_a_restart_that_fails_is_tried_again(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something else may listen on the target's port for a moment."""
+    monkeypatch.setattr(target, "_AGAIN_S", (0.0, 0.0))
+    stopped, restarts = list[int](), list[int]()
+
+    def stop(progress: Progress) -> None:
+        if not stopped:
+            stopped.append(1)
+            broker.stop()
+
+    def restart() -> None:
+        restarts.append(1)
+        if len(restarts) < 3:
+            raise OSError("address already in use")
+        broker.stop()
+        broker.start()
+
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: within_s > 30)
+    subject = subject_of(broker, restart=restart)
+    campaign = Campaign(
+        CampaignOrder(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, notify=stop)
+    ).run()
+    assert campaign.ended == "all done" and {row["input"] for row in rows(tmp_path)} == wanted()
+    failed = [line["why"] for line in read_journal(tmp_path) if line["kind"] == "restart failed"]
+    assert failed == ["address already in use"] * 2
 
 
 def test_a_state_that_is_not_reached_makes_no_covered_cell(

@@ -13,7 +13,7 @@ from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.clock import now_s
+from amqpspec.fuzz.executor.clock import now_s, pause
 from amqpspec.fuzz.executor.pool import WorkerPool, start_workers
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -24,8 +24,15 @@ _RETURNS_S = 20.0
 """A target that was restarted and has not answered for so long does not return by itself."""
 
 
+_AGAIN_S = (2.0, 10.0)
+"""Pauses before a restart that failed is tried again: its port may be taken for a moment."""
+
+
 class Restart:
-    """The restart hook of a target. The reason of a failure is kept, because callers only learn that it failed."""
+    """The restart hook of a target, tried three times while the budget lasts.
+
+    The reason of a failure is kept, because callers only learn that it failed.
+    """
 
     def __init__(self, hook: Callable[[], None], journal: CampaignJournal, clock: BudgetClock) -> None:
         self._hook, self._journal, self._clock = hook, journal, clock
@@ -33,14 +40,24 @@ class Restart:
 
     def __call__(self) -> None:
         """Restart the target; raises OSError."""
+        for pause_s in (0.0, *_AGAIN_S):
+            pause(pause_s)
+            if self._succeeds():
+                return
+            if self._clock.is_late:
+                break
+        raise OSError(self.failed)
+
+    def _succeeds(self) -> bool:
         try:
             with self._clock.unbroken():
                 self._hook()
         except Exception as error:
             self.failed = " ".join(str(error).split()) or type(error).__name__
             self._journal.line("restart failed", why=self.failed)
-            raise OSError(self.failed) from error
-        self.failed = ""
+        else:
+            self.failed = ""
+        return not self.failed
 
 
 class TargetAccess:
