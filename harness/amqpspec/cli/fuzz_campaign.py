@@ -35,6 +35,7 @@ from amqpspec.cli.fuzz_options import (
     seed,
 )
 from amqpspec.cli.fuzz_report import write_reports
+from amqpspec.cli.fuzz_resume import RESUME, named
 from amqpspec.cli.fuzz_sequences import replay_sequence
 from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.cli.fuzz_target import check_one_target, target_of, terminable
@@ -75,9 +76,7 @@ _OUT = Path("campaign")
 @click.option(
     "--shard", default="1/1", show_default=True, metavar="I/N", help="Send only part I of N of the inputs."
 )
-@click.option(
-    "--resume", type=click.Path(path_type=Path, exists=True), help="Continue the campaign in this folder."
-)
+@RESUME
 @CELLS
 @FAMILIES_ONLY
 @click.option(
@@ -123,6 +122,7 @@ def campaign(
 
     Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached, 4 error, nothing judged, or too few cells.
     """
+    name = named(url, name)
     check_one_target(url, name)
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
