@@ -227,7 +227,7 @@ def test_a_report_takes_no_place_from_the_next_one(process: str) -> None:
     assert tops == ["beam: exception exit: noproc", "beam: exception error: bad some_parser:parse"]
 
 
-@pytest.mark.parametrize("octets", [1, 3000])
+@pytest.mark.parametrize("octets", [1, 3000, 131_072])
 def test_a_report_that_prints_octets_has_the_same_name_however_many(octets: int) -> None:
     prefix = "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>  "
     printed = [",".join(["120"] * 12) + ","] * (octets // 12)

@@ -92,9 +92,9 @@ _WORDS = re.compile(
     r"[{\[\s]*(no function clause matching|no match of right hand side|[a-z_]\w*(?: (?!in function)\w+)*)"
 )
 _OCTETS = re.compile(r"[\s\d,<>\[\]|]*")
-_TELLING_LINES, _MOST_LINES = 60, 4096
+_TELLING_LINES, _MOST_LINES = 60, 16_384
 """How many lines of a report are read for what broke, and among how many: BEAM prints the octets that did not match, a
-dozen on a line, before it names the function.
+dozen on a line, before it names the function. A frame has up to 131,072 octets.
 """
 _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
