@@ -25,11 +25,11 @@ _RETURNS_S = 20.0
 
 
 _AGAIN_S = (2.0, 10.0)
-"""Pauses before a restart that failed is tried again: its port may be taken for a moment."""
+"""Pauses before a failed restart is repeated: another process may use its port for a moment."""
 
 
 class Restart:
-    """The restart hook of a target, tried three times while the budget lasts.
+    """The restart hook of a target, called up to three times while the budget lasts.
 
     The reason of a failure is kept, because callers only learn that it failed.
     """
