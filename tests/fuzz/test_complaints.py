@@ -26,7 +26,7 @@ from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import CANARY_LOST, Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import Blame, OutOfTime, Status, TargetLost, Triage
 
 OTHER = by_key("amqp-0-9-1")["amqp-0-9-1/C04/frame.size/channel"]
@@ -211,6 +211,21 @@ def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(
         asked(complaints, crash, batch=MIXED)
     assert complaints.is_confused and len(complaints._store.found) == 1
     assert complaints._tally.is_stopped(CELL.key), "what is to blame each time is sent no more"
+
+
+def test_a_lost_canary_that_is_only_counted_restarts_the_target(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The target may serve no one any more: the next batch would meet the same hang."""
+    lost = Suspicion(Oracle.CANARY, CANARY_LOST, "nothing in 10 s")
+    changed = Suspicion(Oracle.CANARY, "stored message changed", "changed")
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    for seen in (lost, changed):
+        assert asked(complaints, seen) == [seen.top]
+    with pytest.raises(TargetLost):
+        asked(complaints, lost)
+    assert complaints.concerns(BATCH, Check((lost,))), "what is on the way has to end first"
+    assert asked(complaints, changed) == [] and not complaints.concerns(BATCH, Check((changed,)))
 
 
 def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -29,17 +30,33 @@ def test_a_cause_is_blamed_for_so_long() -> None:
     assert not limit.allows(seen())
 
 
+def test_a_complaint_that_is_the_same_for_all_causes_is_always_blamed() -> None:
+    limit, other = BlameLimit(blames=1, blame_s=1.0), seen("memory grows", Oracle.MEMORY)
+    limit.spent(other, 100.0)
+    assert limit.allows(other)
+
+
 @pytest.mark.parametrize(
     "other",
     [
         seen("the target is gone", Oracle.CRASH), seen("no answer to a sentinel", Oracle.HANG),
-        seen("memory grows", Oracle.MEMORY),
+        seen("canary connection lost", Oracle.CANARY),
     ],
 )  # fmt: skip
-def test_a_complaint_that_is_the_same_for_all_causes_is_always_blamed(other: Suspicion) -> None:
-    limit = BlameLimit(blames=1, blame_s=1.0)
-    limit.spent(other, 100.0)
-    assert limit.allows(other)
+def test_what_costs_restarts_and_has_no_name_is_blamed_less_and_less(other: Suspicion) -> None:
+    """Not never: the next one may have another cause."""
+    limit, blamed = BlameLimit(blames=3), list[int]()
+    for number in range(300):
+        if limit.allows(other):
+            blamed.append(number)
+            limit.spent(other, 100.0)
+        else:
+            limit.again(other, ("C09", "channel"))
+        limit = BlameLimit(json.loads(json.dumps(limit.to_json())), blames=3)
+    skipped = [after - before - 1 for before, after in pairwise(blamed)]
+    assert skipped == [0, 0, 2, 4, 8, 16, 32, 64, 64, 64]
+    assert limit.repeats == {f"{other.oracle}: {other.top}": {"C09/channel": 300 - len(blamed)}}
+    assert limit.allows(seen("the target is gone; jvm: OutOfMemoryError", Oracle.CRASH))
 
 
 def test_a_crash_that_the_log_explains_is_a_cause() -> None:

@@ -25,7 +25,7 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
-from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import CANARY_LOST, SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import Finding, signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
@@ -91,7 +91,7 @@ class Complaints:
         if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
         new = self.known[_key(batch, seen)] < _limit(batch, seen) and self.limit.allows(seen)
-        return (new and not self._waits(seen)) or seen.oracle in SPOILS
+        return (new and not self._waits(seen)) or _ends(seen)
 
     def _waits(self, seen: Suspicion) -> bool:
         """Whether blame waits until sending stops for several causes.
@@ -257,9 +257,9 @@ class Complaints:
         if self.known[key] >= _limit(batch, seen):
             self._tally.repeats += 1
             self.is_confused |= batch.is_mixed and seen.oracle not in (*_OF_ONE_INPUT, Oracle.LOG)
-            if seen.oracle in SPOILS:
-                if len(batch.cells) == 1:
-                    self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
+            if seen.oracle in SPOILS and len(batch.cells) == 1:
+                self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
+            if _ends(seen):
                 self._revive(triage, seen)
             return None
         if not self.limit.allows(seen):
@@ -334,7 +334,7 @@ class Complaints:
         self.limit.again(seen, batch.place)
         place = "/".join(batch.place)
         self._journal.line("again", oracle=seen.oracle, top=seen.top, cause=seen.cause, place=place)
-        if seen.oracle in SPOILS:
+        if _ends(seen):
             # Other causes may show in the rest of its cell; a cell in which it occurs repeatedly hides them.
             self.known[_key(batch, seen)] += 1
             self._revive(triage, seen)
@@ -372,6 +372,11 @@ class Complaints:
         if self._order.stop_when(finding):
             self.done = True
         return finding
+
+
+def _ends(seen: Suspicion) -> bool:
+    """Whether the target may serve no one any more."""
+    return seen.oracle in SPOILS or (seen.oracle is Oracle.CANARY and seen.top == CANARY_LOST)
 
 
 def _limit(batch: Batch, seen: Suspicion) -> int:

@@ -22,14 +22,13 @@ from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.lateness import Moments, Wait, late
 from amqpspec.fuzz.oracles.log import LogWatch, Mark, complaints, last_complaint
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import CANARY_LOST, Oracle, Suspicion
 
 _LOOK_S, _REST_S = 0.02, 16.0
 _HELD_BACK_S = 60.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
 """A process may take some time to die, of a dump that it writes or for want of a processor."""
-_LOST = "canary connection lost"
 """A target that is ending may reset a connection first; then it is checked again."""
 _COST_AS_USUAL = frozenset({Oracle.LOG, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Complaints that say nothing about time and memory: a target with such a defect may show it in every batch."""
@@ -167,7 +166,7 @@ class Monitor:
             fatal = self._dies(results) if dying else self._fatal(results)
         # While canaries are checked, the log has time to catch up.
         found = [] if fatal else self._canary()
-        if any(s.oracle is Oracle.CANARY and s.top == _LOST for s in found):
+        if any(s.oracle is Oracle.CANARY and s.top == CANARY_LOST for s in found):
             fatal = self._fatal(results)
         news = self._log.news(self.wait, self._mark)
         if fatal:
@@ -336,7 +335,7 @@ class Monitor:
         try:
             found = self._canaries.check()
         except Unanswered as reason:
-            return [Suspicion(Oracle.CANARY, _LOST, str(reason))]
+            return [Suspicion(Oracle.CANARY, CANARY_LOST, str(reason))]
         took_s = max(self._took_s, now_s() - begun_s)
         if took_s > self.usual.late_s + _LATE_S and not self.moments.explain(Wait(took_s, now_s())):
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"

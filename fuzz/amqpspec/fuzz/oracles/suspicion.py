@@ -30,6 +30,9 @@ class Oracle(StrEnum):
 SPOILS = frozenset({Oracle.CRASH, Oracle.HANG})
 """After these, a target has to be started again before anything else can be said of it."""
 
+CANARY_LOST = "canary connection lost"
+"""The top of a complaint of canaries after which the target may serve no one any more."""
+
 ENDLESS = "endless in "
 """How the cause of a hang begins that is known by where a thread is; any other is what a log says at the same time.
 """
