@@ -17,7 +17,8 @@ from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.observations import TimedResult
 from amqpspec.fuzz.campaign.put_off import PutOff
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
-from amqpspec.fuzz.campaign.tally import COVERED, OPEN, PUT_OFF, Tally
+from amqpspec.fuzz.campaign.tally import COVERED, OPEN, PUT_OFF, UNREACHABLE, Tally
+from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.catalogue import Cell, by_key
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.mutation import random_id, random_input
@@ -170,6 +171,59 @@ def test_the_cell_that_does_it_again_alone_is_stopped(complaints: Complaints) ->
     assert part is not None
     ran.run(part)
     assert tally.is_stopped(CELLS[0].key) and not tally.is_stopped(CELLS[1].key) and len(put_off) == 1
+
+
+class Reaches(Sends):
+    """Of each batch, some inputs reach their state."""
+
+    def __init__(self, *numbers: set[int]) -> None:
+        super().__init__(hangs=0)
+        self.numbers = numbers
+
+    def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[TimedResult], Check]:
+        there = self.numbers[len(self.sent)]
+        super().send(items, attempt)
+        results = [
+            SimpleNamespace(item=item, reached=number in there, end=End.OPEN)
+            for number, item in enumerate(items)
+        ]
+        return cast(list[TimedResult], [SimpleNamespace(result=result) for result in results]), Check(())
+
+
+def test_an_input_that_misses_a_state_that_others_reach_is_sent_once_more(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy target serves some connections and not others."""
+    monkeypatch.setattr(BatchRunner, "_write", lambda *given: None)
+    put_off, tally, sends = PutOff(DIALECT), complaints._tally, Reaches({0, 1, 3}, {0}, set())
+    ran = runner(complaints, sends, put_off, tally)
+    ran.run(BATCH)
+    assert [put_off.holds(cell.key) for cell in CELLS] == [True, True]
+    assert {tally.cells[cell.key] for cell in CELLS} == {(OPEN, PUT_OFF)}
+    for cell, missed in ((CELLS[0], BATCH.items[2:3]), (CELLS[1], BATCH.items[4:])):
+        part = put_off.next(Position(), tally.is_stopped)
+        assert part is not None and list(part.items) == missed and part.cells == (cell,)
+        ran.run(part)
+    assert len(put_off) == 0, "nothing waits twice"
+    assert CELLS[0].key not in tally.cells and tally.cells[CELLS[1].key][0] == UNREACHABLE
+
+
+def test_a_state_that_no_input_reaches_lets_nothing_wait(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BatchRunner, "_write", lambda *given: None)
+    put_off, tally = PutOff(DIALECT), complaints._tally
+    runner(complaints, Reaches(set()), put_off, tally).run(BATCH)
+    assert len(put_off) == 0 and {tally.cells[cell.key][0] for cell in CELLS} == {UNREACHABLE}
+
+
+def test_a_cell_that_waits_is_covered_with_its_last_input() -> None:
+    put_off, first = PutOff(DIALECT), tuple(Span(cell, range(4)) for cell in CELLS)
+    put_off.add(replace(BATCH, spans=first), [BATCH.items[0], BATCH.items[4]])
+    put_off.end(CELLS[1].key)
+    again = PutOff(DIALECT, json.loads(json.dumps(put_off.to_json())))
+    parts = [put_off.next(Position(), lambda key: False) for put_off in (again, again)]
+    assert [part.spans[0].ends for part in parts if part is not None] == [False, True]
 
 
 def test_time_aside_is_counted_where_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:

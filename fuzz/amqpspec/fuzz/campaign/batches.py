@@ -66,6 +66,7 @@ class BatchRunner:
         self._under_way: Batch | None = None
         self._whole: Batch | None = None
         self._behind: list[tuple[Batch, int]] = []
+        self._reachable: set[str] = set()
         self.sent: Batch | None = None
 
     @property
@@ -90,6 +91,7 @@ class BatchRunner:
         elif result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
             parts = [self._waves(part, first=2) for part in self._parts(batch, result)]
             result = BatchResult.of(parts, result.reached)
+        self._put_off_missed(batch, result)
         self._mark(batch, result)
         self.catch_up()
         return result
@@ -105,6 +107,15 @@ class BatchRunner:
     def _is_put_off(self, batch: Batch, result: BatchResult) -> bool:
         """Whether what is left waits: the target ended as it was known to. One that has waited does not wait again."""
         return batch.whole and result.fatal and self._complaints.met_known and not self.is_over
+
+    def _put_off_missed(self, batch: Batch, result: BatchResult) -> None:
+        """Inputs whose state was not reached, although others were in it, are sent once more, later."""
+        self._reachable |= result.states
+        left = {item.id for item in result.left}
+        missed = [i for i in batch.items if i.state in self._reachable and i.id not in result.reached | left]
+        if batch.whole and batch.spans and missed and not self.is_over:
+            for key in self._put_off.add(batch, missed):
+                self._progress.tally.put_off(key)
 
     def catch_up(self) -> None:
         """Follow deferred suspicions, then make inputs smaller, as long as blame may take time."""

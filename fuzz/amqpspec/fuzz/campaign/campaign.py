@@ -221,9 +221,11 @@ class Campaign:
         return not ((result.left and runner.is_over) or self._complaints.unfinished)
 
     def _cover(self, batch: Batch) -> None:
-        for span in batch.spans:
-            if span.ends:
-                self.checkpoint.tally.cells.setdefault(span.cell.key, (COVERED, ""))
+        for key in (span.cell.key for span in batch.spans if span.ends):
+            if self._put_off.holds(key):
+                self._put_off.end(key)
+            else:
+                self.checkpoint.tally.cells.setdefault(key, (COVERED, ""))
 
     def _end(self, readiness: Readiness) -> None:
         self._complaints.leave_deferred()

@@ -2,7 +2,8 @@
 
 What is left of a batch that ended on a known crash or hang waits: each such end costs a restart and shows nothing new,
 and which cell of the batch caused it is not known. So do cells of a family in a state in which an input has ended the
-target: the others do the same to it. Later, each cell has a batch to itself, and one that does it again is stopped.
+target: the others do the same to it. Inputs wait, too, whose state was not reached although others reach it: a target
+that is busy serves some connections and not others. Later, each cell has a batch to itself, and nothing waits again.
 
 Knows: batches. Must not know: how they are sent, why they wait.
 """
@@ -38,6 +39,12 @@ class PutOff:
         """Whether something of a cell waits."""
         return any(cell == span.cell.key for batch in self._waiting for span in batch.spans)
 
+    def end(self, cell: str) -> None:
+        """Nothing else of a cell is to come: it is covered when what waits was sent."""
+        self._waiting = [
+            _ended(batch) if cell == batch.spans[0].cell.key else batch for batch in self._waiting
+        ]
+
     def add(self, batch: Batch, left: Sequence[FuzzInput]) -> list[str]:
         """Put off what is left of a batch; returns the keys of the cells."""
         parts = list(batch.parts(left))
@@ -66,19 +73,28 @@ class PutOff:
         """The state, for ``saved``; a batch that is in progress is sent again."""
         under_way = [self._under_way] if self._under_way is not None else []
         return [
-            {"spans": batch.names["spans"], "inputs": [str(item.id) for item in batch.items]}
+            {
+                "spans": batch.names["spans"],
+                "inputs": [str(item.id) for item in batch.items],
+                "ends": any(span.ends for span in batch.spans),
+            }
             for batch in (*under_way, *self._waiting)
         ]
+
+
+def _ended(batch: Batch) -> Batch:
+    return replace(batch, spans=tuple(replace(span, ends=True) for span in batch.spans))
 
 
 def _restored(dialect: str, one: Mapping[str, Any]) -> Batch:
     """Raises ValueError, KeyError, TypeError for what ``to_json`` did not write with the same tables."""
     items = [resolve(InputId.parse(id)) for id in one["inputs"]]
-    return Batch(items, Position(), tuple(_spans(dialect, one["spans"])), whole=False)
+    ends = one.get("ends") is True
+    return Batch(items, Position(), tuple(_spans(dialect, one["spans"], ends)), whole=False)
 
 
-def _spans(dialect: str, spans: Iterable[Sequence[Any]]) -> Iterable[Span]:
+def _spans(dialect: str, spans: Iterable[Sequence[Any]], ends: bool) -> Iterable[Span]:
     for first, last, step in spans:
         id, end = InputId.parse(first), InputId.parse(last)
         cell = by_key(dialect)[f"{dialect}/{id.family}/{id.role}/{id.state}"]
-        yield Span(cell, range(id.counter, end.counter + 1, step))
+        yield Span(cell, range(id.counter, end.counter + 1, step), ends)

@@ -117,8 +117,8 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"Cells: {summary['covered']} covered, {summary['not_reachable']} not reachable, {summary['stopped']} "
-        f"stopped, {summary['open']} open, of which {summary.get('put_off', 0)} were put off after a known crash or "
-        f"hang. Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
+        f"stopped, {summary['open']} open, of which {summary.get('put_off', 0)} were put off. "
+        f"Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
     )
     yield (
         f"Known causes seen again: {summary['repeats']}. Unconfirmed complaints: {summary['unconfirmed']}. "

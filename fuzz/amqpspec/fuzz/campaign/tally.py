@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 COVERED, UNREACHABLE, STOPPED, OPEN = "covered", "not reachable", "stopped", "open"
-PUT_OFF = "put off after a known crash or hang"
+PUT_OFF = "put off until everything else was sent"
 """Why a cell is open of which something waits until everything else was sent."""
 
 _MOST_REACTIONS = 1000
@@ -66,7 +66,7 @@ class Tally:
 
     def resume(self, cell: str) -> None:
         """What waited of a cell was sent."""
-        if self.cells.get(cell) == (OPEN, PUT_OFF):
+        if self.cells.get(cell, ("",))[0] == OPEN:
             del self.cells[cell]
 
     def miss(self, cell: str, why: str) -> None:
