@@ -217,6 +217,16 @@ def test_a_state_that_no_input_reaches_lets_nothing_wait(
     assert len(put_off) == 0 and {tally.cells[cell.key][0] for cell in CELLS} == {UNREACHABLE}
 
 
+def test_what_waits_is_not_put_off_again() -> None:
+    put_off = PutOff(DIALECT)
+    put_off.add(BATCH, BATCH.items[:2])
+    assert (
+        put_off.add(BATCH, BATCH.items[1:4]) == [CELLS[0].key] and put_off.add(BATCH, BATCH.items[:4]) == []
+    )
+    parts = [put_off.next(Position(), lambda key: False) for _ in range(2)]
+    assert [list(part.items) for part in parts if part is not None] == [BATCH.items[:2], BATCH.items[2:4]]
+
+
 def test_a_cell_that_waits_is_covered_with_its_last_input() -> None:
     put_off, first = PutOff(DIALECT), tuple(Span(cell, range(4)) for cell in CELLS)
     put_off.add(replace(BATCH, spans=first), [BATCH.items[0], BATCH.items[4]])

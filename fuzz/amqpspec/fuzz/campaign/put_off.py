@@ -46,8 +46,9 @@ class PutOff:
         ]
 
     def add(self, batch: Batch, left: Sequence[FuzzInput]) -> list[str]:
-        """Put off what is left of a batch; returns the keys of the cells."""
-        parts = list(batch.parts(left))
+        """Put off what is left of a batch and does not wait already; returns the keys of the cells."""
+        waiting = {item.id for one in self._waiting for item in one.items}
+        parts = list(batch.parts([item for item in left if item.id not in waiting]))
         self._waiting += parts
         return [cell.key for part in parts for cell in part.cells]
 
