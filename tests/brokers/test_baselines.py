@@ -33,12 +33,16 @@ FEW = 3
 BATCHES = 20
 WITHOUT_CANARIES = {"qpid-broker-j-0-8"}
 """Targets in which canaries are stored but not consumed: basic.consume of 0-8 is misread."""
-LONG_AND_SHORT = ("qpid-broker-j", "activemq", "garagemq", "qpid-proton")
-"""What takes longest begins first, each with a short one after it: a worker has two tests from the start."""
+FIRST = ("rabbitmq@4.3", "rabbitmq@4.0", "rabbitmq", "garagemq", "qpid-broker-j")
+"""Each of five workers begins with one of these and has the next test in order waiting: what takes longest comes last,
+so that no other broker waits for it.
+"""
 BROKERS = sorted(
     {target.broker for target in TARGETS},
-    key=lambda name: (LONG_AND_SHORT.index(name) if name in LONG_AND_SHORT else len(LONG_AND_SHORT), name),
+    key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name),
 )
+HANGS = {"garagemq"}
+"""Brokers that may hang after canaries have left: deleting a queue with consumers is a deadlock in garagemq."""
 
 
 def amqpspec(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -63,6 +67,8 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_real_broker_meets_its_baselines_twice(broker: str, tmp_path: Path) -> None:
     for target in (target for target in TARGETS if target.broker == broker):
         assert lives(target.name) is (target.name not in WITHOUT_CANARIES), target.name
+        if broker in HANGS:
+            assert amqpspec("brokers", "restart", broker).returncode == 0
         folders = [tmp_path / target.name / str(number) for number in range(2)]
         (first, odd), (second, odder) = (certified(target.name, folder) for folder in folders)
         assert {id for id in first if first[id] != second[id]} <= odd | odder | flaky(target), target.name
