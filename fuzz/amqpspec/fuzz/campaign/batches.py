@@ -109,7 +109,7 @@ class BatchRunner:
         return batch.whole and result.fatal and self._complaints.met_known and not self.is_over
 
     def _put_off_missed(self, batch: Batch, result: BatchResult) -> None:
-        """Inputs whose state was not reached, although others were in it, are sent once more, later."""
+        """Inputs whose state was not reached, although others were in it, are sent again later."""
         self._reachable |= result.states
         left = {item.id for item in result.left}
         missed = [i for i in batch.items if i.state in self._reachable and i.id not in result.reached | left]
