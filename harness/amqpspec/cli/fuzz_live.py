@@ -6,7 +6,6 @@ Knows: rich, standard error, which facts are shown. Must not know: how campaigns
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from amqpspec.cli.common import interactive
-from amqpspec.fuzz.campaign.tally import COVERED, OPEN, STOPPED, UNREACHABLE, cells_in_words
+from amqpspec.fuzz.campaign.tally import COVERED, OPEN, cells_in_words
 from amqpspec.net.clock import monotonic_s
 from amqpspec.reports.campaign.words import FAMILIES
 from amqpspec.reports.html.targets import duration
@@ -59,7 +58,7 @@ class Snapshot:
         """An immutable snapshot of a campaign."""
         tally, cells = progress.tally, progress.cells
         how = {cell.key: tally.cells.get(cell.key, (OPEN, ""))[0] for cell in cells}
-        count = Counter(how.values())
+        figures = tally.figures(len(cells))
         families: dict[str, tuple[int, int]] = {}
         for cell in cells:
             have, all = families.get(cell.family, (0, 0))
@@ -67,8 +66,8 @@ class Snapshot:
         reached = {cell.state for cell in cells if how[cell.key] == COVERED}
         return cls(
             progress.subject.name, progress.subject.dialect, tally.seconds_s, tally.inputs, tally.random,
-            len(progress.energy.seen), families, count[COVERED], count[STOPPED], count[UNREACHABLE],
-            (len(reached), len({cell.state for cell in cells})), tuple(progress.findings),
+            len(progress.energy.seen), families, figures["covered"], figures["stopped"],
+            figures["not_reachable"], (len(reached), len({cell.state for cell in cells})), tuple(progress.findings),
             progress.check.rss_octets, progress.check.cpu_s,
         )  # fmt: skip
 

@@ -111,9 +111,10 @@ class BatchRunner:
     def _put_off_missed(self, batch: Batch, result: BatchResult) -> None:
         """Inputs whose state was not reached, although others were in it, are sent again later."""
         self._reachable |= result.states
-        left = {item.id for item in result.left}
-        missed = [i for i in batch.items if i.state in self._reachable and i.id not in result.reached | left]
-        if batch.whole and batch.spans and missed and not self.is_over:
+        if not (batch.whole and batch.spans) or self.is_over:
+            return
+        done = result.reached | {item.id for item in result.left}
+        if missed := [i for i in batch.items if i.id not in done and i.state in self._reachable]:
             for key in self._put_off.add(batch, missed):
                 self._progress.tally.put_off(key)
 

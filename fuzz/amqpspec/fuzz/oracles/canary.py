@@ -94,11 +94,9 @@ class Canaries:
         for values in (self._subject.values, *self._subject.others):
             try:
                 self._canaries.append(self._canary(values))
-            except HeldBack as reason:
-                if self._begun:
-                    raise
-                reasons.append(reason)
             except Unanswered as reason:
+                if self._begun and isinstance(reason, HeldBack):
+                    raise
                 reasons.append(reason)  # a login that cannot open queues has no canary
         if not self._canaries:
             self._without_canaries(reasons[0])
