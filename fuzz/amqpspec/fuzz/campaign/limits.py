@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amqpspec.fuzz.oracles.suspicion import ENDLESS, SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import BY_THREADS, SPOILS, Oracle, Suspicion
 
 BLAMES, BLAME_S = 5, 300.0
 _MOST_SKIPPED = 64
@@ -96,7 +96,7 @@ def _key(seen: Suspicion) -> Key:
 def _is_telling(seen: Suspicion) -> bool:
     """Whether its name is that of a cause: with a crash, what the log says; with a hang, its function."""
     said = seen.oracle is Oracle.CRASH and "; " in seen.top
-    return said or seen.oracle in _TELLING or seen.cause.startswith(ENDLESS)
+    return said or seen.oracle in _TELLING or seen.cause.startswith(BY_THREADS)
 
 
 def _from_rows(rows: Iterable[tuple[list[str], Any]]) -> dict[Any, Any]:

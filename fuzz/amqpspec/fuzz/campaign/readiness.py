@@ -14,7 +14,7 @@ from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import TargetLost
 
-_GONE, _SILENT = "the target is gone", "no answer to a sentinel"
+_GONE = "the target is gone"
 _USELESS = "no connection of the target can be used"
 
 
@@ -59,13 +59,12 @@ class Readiness:
         if last is None:
             self._triage.revive()
             return
-        oracle, top = kind_of(reason)
-        late = Suspicion(oracle, top, f"after the batch was checked: {reason}")
+        why = f"after the batch was checked: {reason}"
+        # A target that accepts connections is not gone.
+        late = self._monitor.hung(why) if reason.silent else Suspicion(Oracle.CRASH, title_of(reason), why)
         self._complaints.take(self._triage, last, Check((late,)))
 
 
-def kind_of(reason: Unanswered) -> tuple[Oracle, str]:
-    """The oracle and the title for the reason: a target that accepts connections is not gone."""
-    if reason.silent:
-        return Oracle.HANG, _SILENT
-    return Oracle.CRASH, _GONE if reason.refused_connect else _USELESS
+def title_of(reason: Unanswered) -> str:
+    """The title of a crash for the reason why the target does not answer."""
+    return _GONE if reason.refused_connect else _USELESS

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from amqpspec.fuzz.oracles.suspicion import steady
@@ -69,18 +69,20 @@ def jvm_functions(lines: Sequence[str]) -> list[str]:
 def _go(lines: Sequence[str], top: str) -> str:
     said = _GO_ERROR.search(lines[0])
     kind = steady(_GO_VALUES.sub("", said[1])) if said else ""
-    frames = list(_go_frames(lines))
+    # The first goroutine is the one that died.
+    begin = next((n + 1 for n, line in enumerate(lines) if line.startswith("goroutine ")), len(lines))
+    return _in(kind, _place(kind, go_functions(list(takewhile(str.strip, lines[begin:])))))
+
+
+def go_functions(lines: Sequence[str]) -> list[str]:
+    """The functions of a goroutine's stack that do not belong to the runtime, the innermost first.
+
+    Those that were called while it panicked are left out.
+    """
+    frames = [found[1] for found in map(_GO_FRAME.match, lines) if found]
     if "panic" in frames:
         frames = frames[len(frames) - frames[::-1].index("panic") :]
-    return _in(kind, _place(kind, [_GO_GENERATED.sub("", name) for name in frames if _GO_OWN.match(name)]))
-
-
-def _go_frames(lines: Sequence[str]) -> Iterator[str]:
-    """The functions of the first goroutine, which is the one that died."""
-    begin = next((n + 1 for n, line in enumerate(lines) if line.startswith("goroutine ")), len(lines))
-    for line in takewhile(bool, (line.rstrip() for line in lines[begin:])):
-        if found := _GO_FRAME.match(line):
-            yield found[1]
+    return [_GO_GENERATED.sub("", name) for name in frames if _GO_OWN.match(name)]
 
 
 def _place(kind: str, own: Sequence[str]) -> str:

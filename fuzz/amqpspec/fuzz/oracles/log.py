@@ -77,7 +77,8 @@ _GOES_ON = {
     ),
 }
 """Lines that belong to what a runtime has just complained of."""
-_AT_WORK = re.compile(r"goroutine \d+ ")
+_AT_WORK, _ASKED = re.compile(r"goroutine \d+ "), "SIGQUIT: quit"
+"""How Go names each goroutine, and how the list of them begins that was asked for: that is no complaint."""
 _NAMED = re.compile(r"(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b")
 _THROWN = re.compile(rf"({_NAMED.pattern})(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
@@ -195,7 +196,7 @@ def _each(text: str) -> Iterator[Suspicion]:
         # A process of Go says why it dies first, and then what each goroutine was at.
         if died and runtime == "go" and _AT_WORK.match(line):
             continue
-        died = died or (runtime == "go" and not _AT_WORK.match(line))
+        died = died or (runtime == "go" and not _AT_WORK.match(line)) or line.startswith(_ASKED)
         continued = _GOES_ON.get(runtime)
         if runtime == "jvm" and _is_mention(line, thrown):
             continue

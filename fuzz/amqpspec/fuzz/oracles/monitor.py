@@ -16,9 +16,9 @@ from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.oracles import endless
 from amqpspec.fuzz.oracles.answers import astray, conformance, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.hang import SILENT, TOP, ThreadWatch
 from amqpspec.fuzz.oracles.lateness import Moments, Wait, late
 from amqpspec.fuzz.oracles.log import LogWatch, Mark, complaints, last_complaint
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
@@ -109,7 +109,7 @@ class Monitor:
         self._log = LogWatch(subject.log)
         self._log.skip()
         self._mark: Mark | None = None
-        self._endless = endless.EndlessWatch(subject, lambda seconds_s: self.wait(seconds_s))
+        self._threads = ThreadWatch(subject, lambda seconds_s: self.wait(seconds_s))
         self._before = Gauge(None)
         self._took_s = 0.0
         self._rest_s = _REST_S
@@ -204,7 +204,7 @@ class Monitor:
             except Unanswered as unanswered:
                 silent = unanswered.silent
                 if silent:
-                    oracle, top = Oracle.HANG, "no answer to a sentinel"
+                    oracle, top = Oracle.HANG, SILENT
                 reason = str(unanswered) if silent or now_s() + _BETWEEN_LOOKS_S > until_s else ""
             pause(_BETWEEN_LOOKS_S)
         news = self._log.news(pause)
@@ -219,6 +219,10 @@ class Monitor:
             gone = Suspicion(Oracle.CRASH, "the target does not return from a restart", str(reason))
             return (self._explained(gone, self._log.news(pause)),)
         return ()
+
+    def hung(self, silence: str) -> Suspicion:
+        """The complaint about a target that accepts connections and does not answer, with what its threads do."""
+        return self._threads.explains(silence) or Suspicion(Oracle.HANG, SILENT, silence)
 
     def close(self) -> None:
         """Close the connections of the canaries."""
@@ -235,7 +239,7 @@ class Monitor:
         if not self._asks(Oracle.HANG) or not self._weighs or self._rested:
             return None
         burnt = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
-        return self._endless.works_on(burnt, self.hang_s) if burnt else None
+        return self._threads.works_on(burnt, self.hang_s) if burnt else None
 
     def _asks(self, *oracles: Oracle) -> bool:
         """Whether any of these oracles runs."""
@@ -284,9 +288,7 @@ class Monitor:
         return self._crash(str(reason), results)
 
     def _hang(self, silence: str, results: Sequence[InputResult]) -> Suspicion:
-        busy = self._endless.explains(silence) if self._before.pid is not None else None
-        seen = busy or Suspicion(Oracle.HANG, "no answer to a sentinel", silence)
-        return replace(seen, inputs=_unfinished(results))
+        return replace(self.hung(silence), inputs=_unfinished(results))
 
     def _dies(self, results: Sequence[InputResult]) -> Suspicion | None:
         """A crash or a hang, now or soon."""
@@ -300,8 +302,8 @@ class Monitor:
         return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(results))
 
     def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
-        """A crash with the last complaint in the log, if there is one; an endless loop explains itself."""
-        if fatal.top == endless.TOP:
+        """A crash with the last complaint in the log, if there is one; what threads do explains itself."""
+        if fatal.top == TOP or fatal.cause:
             return fatal
         said = last_complaint(news)
         if said is None:

@@ -33,9 +33,9 @@ SPOILS = frozenset({Oracle.CRASH, Oracle.HANG})
 CANARY_LOST = "canary connection lost"
 """The top of a complaint of canaries after which the target may serve no one any more."""
 
-ENDLESS = "endless in "
-"""How the cause of a hang begins that is known by where a thread is; any other is what a log says at the same time.
-"""
+ENDLESS, BLOCKED = "endless in ", "blocked in "
+BY_THREADS = ENDLESS, BLOCKED
+"""How the cause of a hang begins that is known by where its threads are; any other is what a log says at that time."""
 
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|<[0-9.]+>|#Ref<[^>]*>|[0-9]+")
 

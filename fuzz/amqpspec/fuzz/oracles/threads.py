@@ -57,16 +57,22 @@ def stack_in_all(dumps: Sequence[Mapping[str, Thread]]) -> Stack:
     return _common([dump[busiest].functions for dump in dumps if busiest in dump])
 
 
-def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> dict[str, Thread]:
-    """The threads of a process if it is a JVM; the signal would end any other process."""
-    if pid is None:
-        return {}
+def is_jvm(pid: int) -> bool:
+    """Whether a process is a JVM that writes its threads when asked to."""
     try:
         process = psutil.Process(pid)
-        if process.name() != "java" or "-Xrs" in process.cmdline():
-            return {}
+        return process.name() == "java" and "-Xrs" not in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None]) -> dict[str, Thread]:
+    """The threads of a process if it is a JVM; the signal would end any other process."""
+    if pid is None or not is_jvm(pid):
+        return {}
+    try:
         os.kill(pid, signal.SIGQUIT)
-    except (OSError, psutil.Error):
+    except OSError:
         return {}
     text = ""
     for _ in range(_LOOKS):

@@ -17,7 +17,7 @@ from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.inputs.part import inputs_part
-from amqpspec.fuzz.oracles.suspicion import ENDLESS, Oracle
+from amqpspec.fuzz.oracles.suspicion import BY_THREADS, Oracle
 from amqpspec.fuzz.trees.tree import Role, walk
 from amqpspec.fuzz.triage.shrink_tree import is_simplest
 from amqpspec.fuzz.triage.triage import Blame, Status
@@ -31,7 +31,7 @@ _MOST_OCTETS = 4096
 def cause_of(blame: Blame, family: str, state: str) -> str:
     """The cause as text; equal for all findings of one cause."""
     seen, item = blame.suspicion, blame.item
-    if (seen.oracle in _BY_LOG and seen.cause) or seen.cause.startswith(ENDLESS):
+    if (seen.oracle in _BY_LOG and seen.cause) or seen.cause.startswith(BY_THREADS):
         return seen.cause
     if seen.oracle is Oracle.CONFORMANCE:
         return f"{seen.oracle}: {seen.top.partition(':')[0]}"

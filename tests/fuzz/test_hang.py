@@ -1,4 +1,4 @@
-"""Endless loops: a target that never rests is distinguished from a slow one, and a JVM says where it is."""
+"""Hangs: a target that never rests is distinguished from a slow one, and a JVM says where it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.endless import TOP, EndlessWatch
+from amqpspec.fuzz.oracles.hang import TOP, ThreadWatch
 from amqpspec.fuzz.oracles.threads import Stack, endless_stack, stack_in_all, threads_in
 
 ENDLESS = "while True: pass"
@@ -46,11 +46,14 @@ def dump(*, main: float = 5, net: float = 10, compiler: float = 900, inner: str 
 
 
 @contextmanager
-def watched(program: str) -> Iterator[EndlessWatch]:
-    with subprocess.Popen([sys.executable, "-c", program]) as process:
+def watched(program: str) -> Iterator[ThreadWatch]:
+    program = f"print('started', flush=True)\n{program}"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # while an interpreter is loaded from a disk, it is at rest
         subject = Subject("p", "amqp-0-9-1", Address("127.0.0.1", 1), pid=lambda: process.pid)
         try:
-            yield EndlessWatch(subject, time.sleep)
+            yield ThreadWatch(subject, time.sleep)
         finally:
             process.kill()
 
@@ -108,7 +111,7 @@ def test_a_loop_keeps_its_name_however_deep_it_is_seen(
     first: Stack, then: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = iter([first, then, ("org.broker.Handler.read", "org.broker.Other.loop")])
-    monkeypatch.setattr(EndlessWatch, "_stack", lambda self: next(seen))
+    monkeypatch.setattr(ThreadWatch, "_stack", lambda self: next(seen))
     with watched(ENDLESS) as watch:
         causes = [found.cause for _ in range(3) if (found := watch.explains("")) is not None]
     assert causes == [f"endless in {first[-1]}"] * 2 + ["endless in org.broker.Other.loop"]
