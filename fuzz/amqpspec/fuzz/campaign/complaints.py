@@ -17,6 +17,14 @@ from amqpspec.fuzz.campaign.limits import BlameLimit
 from amqpspec.fuzz.campaign.minimizing import Minimizing
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.places import (
+    OF_ONE_INPUT,
+    Place,
+    ends_target,
+    key_of,
+    key_of_input,
+    most_blamed,
+)
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.campaign.verdicts import InputVerdicts
@@ -25,18 +33,11 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
-from amqpspec.fuzz.oracles.suspicion import CANARY_LOST, SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import Finding, signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
-Place = tuple[str, str]
-"""A family and a state."""
-
-_REPEATS = 3
-"""Where a batch is of no single place."""
 _MOST_HELD_OCTETS = 1 << 30
-_OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
-"""Oracles that name the inputs that they complain of."""
 _URGENT = SPOILS | {Oracle.LEAK, Oracle.CANARY}
 """After these, what a target says of the next inputs may be a consequence."""
 
@@ -88,10 +89,10 @@ class Complaints:
         return any(s.oracle is not Oracle.CONFORMANCE for s in followed) or self._holds_too_much(batch, check)
 
     def _is_followed(self, batch: Batch, seen: Suspicion) -> bool:
-        if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
+        if seen.oracle in OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
-        new = self.known[_key(batch, seen)] < _limit(batch, seen) and self.limit.allows(seen)
-        return (new and not self._waits(seen)) or _ends(seen)
+        new = self.known[key_of(batch, seen)] < most_blamed(batch, seen) and self.limit.allows(seen)
+        return (new and not self._waits(seen)) or ends_target(seen)
 
     def _waits(self, seen: Suspicion) -> bool:
         """Whether blame waits until sending stops for several causes.
@@ -101,7 +102,7 @@ class Complaints:
         """
         if seen.oracle in _URGENT or self.deferred.never_waits or self._is_catching_up:
             return False
-        return seen.oracle not in _OF_ONE_INPUT or not self.deferred.is_due(seen.oracle)
+        return seen.oracle not in OF_ONE_INPUT or not self.deferred.is_due(seen.oracle)
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """Follow the worst complaint about the whole, each line of the log, and each kind of deviation once.
@@ -111,7 +112,7 @@ class Complaints:
         """
         self.verdicts.blamed.clear()
         self.met_known = False
-        whole, single = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT], self._singles(check)
+        whole, single = [s for s in check.suspicions if s.oracle not in OF_ONE_INPUT], self._singles(check)
         self._open = [*whole[:1], *(s for s in whole[1:] if s.oracle is Oracle.LOG), *single]
         for seen in self._open:
             self._journal.line("suspicion", oracle=seen.oracle, top=seen.top, detail=seen.detail)
@@ -130,7 +131,7 @@ class Complaints:
         Raises TargetLost, JournalError.
         """
         batch, seen = self.deferred.take()
-        self._open, single = [seen], seen.oracle in _OF_ONE_INPUT
+        self._open, single = [seen], seen.oracle in OF_ONE_INPUT
         self._is_catching_up = True
         try:
             self._each(triage, batch, [] if single else [seen], [seen] if single else [])
@@ -208,8 +209,8 @@ class Complaints:
             if one.oracle is Oracle.LATE:
                 self._leave_unconfirmed(one)
                 continue
-            key = _key(batch, one)
-            if self.known[key] >= _limit(batch, one) or not self.limit.allows(one):
+            key = key_of(batch, one)
+            if self.known[key] >= most_blamed(batch, one) or not self.limit.allows(one):
                 self._tally.repeats += 1
                 continue
             item = batch.items[0] if len(batch.items) == 1 else None
@@ -220,7 +221,7 @@ class Complaints:
         """Complaints about single inputs: the first of each kind that the target is not known for."""
         by_top: dict[str, Suspicion] = {}
         for suspicion in check.suspicions:
-            if suspicion.oracle in _OF_ONE_INPUT:
+            if suspicion.oracle in OF_ONE_INPUT:
                 requirement = suspicion.top.partition(":")[0]
                 if requirement in self._order.subject.known:
                     self._tally.suppressed[requirement] += 1
@@ -242,7 +243,7 @@ class Complaints:
             return set()
         others = [one for one in complaints(blame.log) if one.name != seen.name]
         for one in others:
-            self.known[_key(batch, one)] += 1
+            self.known[key_of(batch, one)] += 1
             self.limit.spent(one, 0.0)
         return {one.name for one in others}
 
@@ -253,51 +254,65 @@ class Complaints:
         return blame
 
     def _blamed(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
-        key = _key(batch, seen)
-        if self.known[key] >= _limit(batch, seen):
-            self._tally.repeats += 1
-            self.is_confused |= batch.is_mixed and seen.oracle not in (*_OF_ONE_INPUT, Oracle.LOG)
-            if seen.oracle in SPOILS and len(batch.cells) == 1:
-                self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
-            if _ends(seen):
-                self._revive(triage, seen)
-            return None
-        if not self.limit.allows(seen):
+        """Count a complaint, put it aside, or find the input to blame."""
+        if self.known[key_of(batch, seen)] >= most_blamed(batch, seen):
+            self._known_here(triage, batch, seen)
+        elif not self.limit.allows(seen):
             self._again(triage, batch, seen)
-            return None
-        if self._waits(seen):
+        elif self._waits(seen):
             self._put_aside(batch, seen)
-            return None
-        if self._waits_for_breadth(batch, seen):
+        elif self._waits_for_breadth(batch, seen):
             self._put_aside(batch, seen)
             self._revive(triage, seen)
+        else:
+            return self._sought(triage, batch, seen)
+        return None
+
+    def _known_here(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
+        """Count what was blamed in the same place; a cell that ends the target again and again is stopped."""
+        self._tally.repeats += 1
+        self.is_confused |= batch.is_mixed and seen.oracle not in (*OF_ONE_INPUT, Oracle.LOG)
+        if seen.oracle in SPOILS and len(batch.cells) == 1:
+            self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
+        if ends_target(seen):
+            self._revive(triage, seen)
+
+    def _sought(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
+        """Find the input to blame, and record the finding; None if the complaint was noise."""
+        blame, large = self._timed(triage, batch, seen)
+        if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
+            self._leave_unconfirmed(seen)
             return None
+        if seen.oracle in SPOILS and blame.item is not None and blame.item.id.family != RANDOM:
+            self.ended.add((blame.item.id.family, blame.item.state))
+        if (
+            batch.is_mixed
+            and blame.item is not None
+            and self.known[key_of_input(blame.item, blame.suspicion)]
+        ):
+            self._known_of_mixed(key_of(batch, seen), blame.item, seen)
+            return blame
+        found = self._found(batch, key_of(batch, seen), blame)
+        self._open = [one for one in self._open if one is not seen]
+        if found is not None and large and blame.status is Status.STABLE:
+            self._large.put(found, blame)
+            if self._large.has_due(self.deferred):
+                self._minimize(triage)
+        return blame
+
+    def _timed(self, triage: Triage, batch: Batch, seen: Suspicion) -> tuple[Blame, bool]:
+        """The blame, whose time is counted, and whether its input is made smaller: one of each cause is."""
         begun_s = now_s()
         try:
             with self.deferred.timed():
                 blame = triage.blame(batch.items, seen)
-                # One input of each cause is made smaller.
                 large = self._order.smaller and self.limit.is_new(blame.suspicion)
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if blame.status is Status.STABLE and blame.item is not None:
             # A batch may hold more than one thing that ends a target: what was blamed is known, not what was seen.
             self.limit.settled(blame.suspicion)
-        if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
-            self._leave_unconfirmed(seen)
-            return None
-        if seen.oracle in SPOILS and blame.item is not None and blame.item.id.family != RANDOM:
-            self.ended.add((blame.item.id.family, blame.item.state))
-        if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, blame.suspicion)]:
-            self._known_of_mixed(key, blame.item, seen)
-        else:
-            found = self._found(batch, key, blame)
-            self._open = [one for one in self._open if one is not seen]
-            if found is not None and large and blame.status is Status.STABLE:
-                self._large.put(found, blame)
-                if self._large.has_due(self.deferred):
-                    self._minimize(triage)
-        return blame
+        return blame, large
 
     def _waits_for_breadth(self, batch: Batch, seen: Suspicion) -> bool:
         """Whether the cause of a crash or a hang is sought only when every cell has had its first inputs.
@@ -334,9 +349,9 @@ class Complaints:
         self.limit.again(seen, batch.place)
         place = "/".join(batch.place)
         self._journal.line("again", oracle=seen.oracle, top=seen.top, cause=seen.cause, place=place)
-        if _ends(seen):
+        if ends_target(seen):
             # Other causes may show in the rest of its cell; a cell in which it occurs repeatedly hides them.
-            self.known[_key(batch, seen)] += 1
+            self.known[key_of(batch, seen)] += 1
             self._revive(triage, seen)
 
     def _revive(self, triage: Triage, seen: Suspicion) -> None:
@@ -351,7 +366,7 @@ class Complaints:
         """Record what was found; returns the finding, None if it is known."""
         item, seen = blame.item, blame.suspicion
         if batch.is_mixed and item is not None:
-            key = _key_of(item, seen)
+            key = key_of_input(item, seen)
         # A complaint without blame so far is blamed when it occurs again.
         self.known[key] += blame.status is not Status.UNBLAMED
         place = batch.place
@@ -360,7 +375,7 @@ class Complaints:
             if item.id.family == RANDOM and seen.oracle in SPOILS:
                 self._energy.mute((item.id.role, item.state))
         signature = signature_of(seen.oracle, seen.top, *place)
-        named = seen.inputs if blame.status is Status.UNBLAMED and seen.oracle in _OF_ONE_INPUT else ()
+        named = seen.inputs if blame.status is Status.UNBLAMED and seen.oracle in OF_ONE_INPUT else ()
         suspects = () if item is not None else tuple(map(str, named or (i.id for i in batch.items)))
         finding = self._store.made(signature, blame, place, suspects)
         if item is not None:
@@ -372,26 +387,3 @@ class Complaints:
         if self._order.stop_when(finding):
             self.done = True
         return finding
-
-
-def _ends(seen: Suspicion) -> bool:
-    """Whether the target may serve no one any more."""
-    return seen.oracle in SPOILS or (seen.oracle is Oracle.CANARY and seen.top == CANARY_LOST)
-
-
-def _limit(batch: Batch, seen: Suspicion) -> int:
-    """How many times the same complaint is blamed in one place."""
-    one_place = bool(batch.spans) and (not batch.is_mixed or seen.oracle in _OF_ONE_INPUT)
-    return 1 if one_place else _REPEATS
-
-
-def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
-    """What identifies a complaint in a place."""
-    if batch.is_mixed and seen.oracle in _OF_ONE_INPUT and seen.inputs:
-        return seen.inputs[0].family, seen.inputs[0].state, str(seen.oracle), seen.name
-    return (*batch.place, str(seen.oracle), seen.name)
-
-
-def _key_of(item: FuzzInput, seen: Suspicion) -> tuple[str, ...]:
-    """The key of the same complaint of one input of a mixed batch."""
-    return item.id.family, item.state, str(seen.oracle), seen.name
