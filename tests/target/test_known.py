@@ -170,6 +170,18 @@ def test_restart_after_stop_and_after_a_crash(broker: StandIn) -> None:
     assert third.log.read_text() == "stand-in ready\n" * 3
 
 
+def test_a_large_log_is_set_aside_at_a_start(broker: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a fuzzed broker writes in a night must not fill the disk: there are at most two logs of that size."""
+    line = "stand-in ready\n"
+    monkeypatch.setattr("amqpspec.target.known.base._MOST_LOG_OCTETS", len(line))
+    log = broker.start().log
+    for lines, aside in ((1, ""), (2, ""), (1, 2 * line), (2, 2 * line), (1, 2 * line)):
+        assert log.read_text() == lines * line
+        old = log.with_name("stand-in.log.1")
+        assert (old.read_text() if old.exists() else "") == aside
+        broker.restart()
+
+
 def test_restart_needs_a_first_start(broker: StandIn) -> None:
     with pytest.raises(BrokerError, match="expected one that was started before, found none in "):
         broker.restart()

@@ -25,6 +25,7 @@ __all__ = ["BrokerError", "Command", "KnownBroker", "Options", "Ports", "Running
 
 POLL_INTERVAL_S = 0.01
 HELPER_TIMEOUT_S = 10.0
+_MOST_LOG_OCTETS = 256 << 20
 TAIL_LINES = 3
 TAIL_OCTETS = 4096
 
@@ -184,13 +185,24 @@ class KnownBroker(ABC):
         if empty:
             self._delete_stored()
         ports = self._choose_ports(port, tls_port, options)
-        log = self.state_dir / f"{self.name}.log"
-        offset_octets = log.stat().st_size if log.exists() else 0
+        log, log_octets = self._make_room_for_log()
         try:
-            return self._await_ready(self._spawn(State(version, ports, options, log, offset_octets)))
+            return self._await_ready(self._spawn(State(version, ports, options, log, log_octets)))
         except BaseException:
             self._end_remains()
             raise
+
+    def _make_room_for_log(self) -> tuple[Path, int]:
+        """The log and its size; a large one is set aside, in place of the one before it.
+
+        A fuzzed broker may write gigabytes in an hour, and is restarted many times.
+        """
+        log = self.state_dir / f"{self.name}.log"
+        log_octets = log.stat().st_size if log.exists() else 0
+        if log_octets <= _MOST_LOG_OCTETS:
+            return log, log_octets
+        log.replace(log.with_suffix(".log.1"))
+        return log, 0
 
     def _choose_ports(self, port: int | None, tls_port: int | None, options: Options) -> Ports:
         for wanted in (port, tls_port):
