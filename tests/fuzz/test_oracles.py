@@ -412,6 +412,39 @@ def test_a_1_0_broker_may_count_from_any_number(monkeypatch: pytest.MonkeyPatch)
     assert canaries.note == ""
 
 
+def test_canaries_that_cannot_be_opened_again_blame_no_later_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The target had canaries: that they cannot be opened now says something about it, and is not gone on without."""
+    with ReferenceBroker("amqp-1-0") as broker:
+        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
+        canaries.place()
+        canaries.drop()
+        with monkeypatch.context() as patched:
+            patched.setattr(canary_1_0.TypedCanary, "_until", lambda self, body, within_s: [])
+            with pytest.raises(
+                Unanswered, match="for canaries: expected a canary's own message back"
+            ) as missing:
+                canaries.place()
+        assert missing.value.silent
+        canaries.place()
+        assert canaries.check() == [] and canaries.note == ""
+        canaries.drop()
+
+
+def test_the_message_that_replaces_canaries_has_a_node_that_is_made() -> None:
+    made: list[str] = []
+    with ReferenceBroker("amqp-1-0") as broker:
+        subject = Subject(
+            "r",
+            "amqp-1-0",
+            Address(broker.host, broker.port),
+            make_node=lambda values, address: made.append(address),
+        )
+        canaries = Canaries(subject)
+        canaries._through_only = True
+        assert canaries.check() == []
+    assert made == [f"{subject.values.queue}.canary"]
+
+
 def test_a_1_0_broker_that_gives_no_more_credit_has_lost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CREDIT_MESSAGES", 8)
     with ReferenceBroker("amqp-1-0") as broker:

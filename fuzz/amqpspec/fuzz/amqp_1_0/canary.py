@@ -149,7 +149,8 @@ class TypedCanary:
         mark, before = self._token(handle, "mark"), self._heard
         self._transfer(handle, mark)
         if not any(mark in body for body in self._until(mark, PATIENCE_S)):
-            raise Unanswered(f"expected a canary's own message back, actual: none in {PATIENCE_S:.0f} s")
+            missing = f"expected a canary's own message back, actual: none in {PATIENCE_S:.0f} s"
+            raise Unanswered(missing, silent=True)
         if handle == _STORE:
             self._stored = self._heard - before
             self._flow(_STORED, self._stored, 0)

@@ -103,15 +103,15 @@ class Canaries:
         self._begun = True
 
     def _without_canaries(self, reason: Unanswered) -> None:
-        if self._part.echo is None:
+        """Send a message through a queue per batch instead, if no login could open queues from the start. Raises Unanswered."""
+        if self._begun or self._part.echo is None:
             raise Unanswered(
                 f"no login of the target could open queues for canaries: {reason}",
                 refused_connect=reason.refused_connect, silent=reason.silent, refused=reason.refused,
             ) from reason  # fmt: skip
         self._subject.greet(PATIENCE_S)
         self._through_only = True
-        if not self._begun:
-            self._try_through()
+        self._try_through()
 
     def _canary(self, values: Values) -> Canary:
         """Open the canary of a login, without its inboxes if they could not be consumed from at first. Raises
@@ -153,6 +153,8 @@ class Canaries:
         values = replace(
             subject.values, queue=f"{subject.values.queue}.canary", container=f"amqpspec-canary-{now_s()}"
         )
+        if subject.make_node is not None:
+            subject.make_node(values, values.queue)
         with Client(subject.address, subject.dialect, values, PATIENCE_S) as client:
             said = client.enter(state)
             if said is None or body not in said.payload:
