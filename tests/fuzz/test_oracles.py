@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0 import canary as canary_1_0
 from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

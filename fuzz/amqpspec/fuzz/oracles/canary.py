@@ -103,7 +103,7 @@ class Canaries:
         self._begun = True
 
     def _without_canaries(self, reason: Unanswered) -> None:
-        """Send a message through a queue per batch instead, if no login could open queues from the start. Raises Unanswered."""
+        """Send a message per batch through a queue, if no login could ever open its own. Raises Unanswered."""
         if self._begun or self._part.echo is None:
             raise Unanswered(
                 f"no login of the target could open queues for canaries: {reason}",
