@@ -14,13 +14,14 @@ import pytest
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.subject import Greeting, Subject
 from amqpspec.fuzz.oracles import blocked
 from amqpspec.fuzz.oracles.blocked import blocked_in, is_go, of_go, of_jvm
+from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.hang import SILENT, ThreadWatch
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Monitor
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import CANARY_LOST, Oracle, Suspicion
 from amqpspec.fuzz.triage.causes import cause_of
 from amqpspec.fuzz.triage.triage import Blame, Status
 
@@ -217,3 +218,29 @@ def test_a_deadlock_is_the_cause_whatever_the_log_says(
     check = monitor.after([])
     assert check.suspicions == (deadlock,) and "panic" in check.log
     assert cause_of(Blame(Status.LOST, deadlock), "C01", "channel") == "blocked in a.b"
+
+
+@pytest.mark.parametrize(
+    ("silent", "oracle", "top", "cause"),
+    [
+        (True, Oracle.HANG, "no answer to a canary", "blocked in a.b"),
+        (False, Oracle.CANARY, CANARY_LOST, ""),
+    ],
+)
+def test_a_deadlock_that_only_a_canary_meets_is_a_hang(
+    silent: bool, oracle: Oracle, top: str, cause: str,
+    monkeypatch: pytest.MonkeyPatch, process: subprocess.Popen[bytes],
+) -> None:  # fmt: skip
+    """A sentinel needs no lock of the target, and is answered. A canary that was refused shows no deadlock."""
+
+    def check(self: Canaries) -> list[Suspicion]:
+        raise Unanswered("expected basic.get-ok, actual: nothing", silent=silent)
+
+    monkeypatch.setattr(
+        "amqpspec.fuzz.oracles.hang.blocked_in", lambda *given: ("blocked in a.b", "1 waiting in a.b")
+    )
+    monkeypatch.setattr(Canaries, "check", check)
+    monkeypatch.setattr(Monitor, "_works_on", lambda self, *given: None)
+    monkeypatch.setattr(Subject, "greet", lambda self, *given: Greeting(0.1, 1))
+    found = Monitor(replace(subject(process), restart=lambda: None)).after([])
+    assert [(seen.oracle, seen.top, seen.cause) for seen in found.suspicions] == [(oracle, top, cause)]

@@ -50,7 +50,9 @@ class ThreadWatch:
         """A suspicion if, while a sentinel gets no answer, the process works on, or its threads show a deadlock."""
         if self._subject.pid() is None:
             return None
-        return self._suspicion(silence, self._stack()) if self._lasts(_SOON_S) else self._blocked(silence)
+        if self._lasts(_SOON_S):
+            return self._suspicion(silence, self._stack())
+        return self.blocked(SILENT, silence)
 
     def _lasts(self, cpu_s: float) -> bool:
         """Whether the process works without rest until it has used this much CPU time.
@@ -69,12 +71,12 @@ class ThreadWatch:
             resting = 0 if is_working(pid) else resting + 1
         return True
 
-    def _blocked(self, silence: str) -> Suspicion | None:
-        """A suspicion if its threads can be asked, and wait for locks."""
+    def blocked(self, top: str, silence: str) -> Suspicion | None:
+        """A suspicion if its threads can be asked, and wait for locks. A Go program ends."""
         if self._subject.restart is None:
             return None
         cause, places = blocked_in(self._subject.pid(), self._news(), self._wait)
-        return Suspicion(Oracle.HANG, SILENT, f"{silence}\n{cause}\n{places}", cause=cause) if cause else None
+        return Suspicion(Oracle.HANG, top, f"{silence}\n{cause}\n{places}", cause=cause) if cause else None
 
     def _stack(self) -> Stack:
         """The functions that the thread does not leave. Only a target that can be restarted is checked."""

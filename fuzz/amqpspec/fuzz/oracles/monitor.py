@@ -165,9 +165,9 @@ class Monitor:
         if fatal is None and self._asks(Oracle.CRASH, Oracle.HANG):
             fatal = self._dies(results) if dying else self._fatal(results)
         # While canaries are checked, the log has time to catch up.
-        found = [] if fatal else self._canary()
-        if any(s.oracle is Oracle.CANARY and s.top == CANARY_LOST for s in found):
-            fatal = self._fatal(results)
+        found, lost = ([], None) if fatal else self._canary()
+        if lost is not None:
+            fatal = self._fatal(results) or self._blocked(lost)
         news = self._log.news(self.wait, self._mark)
         if fatal:
             self._canaries.drop()
@@ -332,17 +332,22 @@ class Monitor:
                 self._rest_s = max(_LOOK_S, self._rest_s / 2)
                 return this
 
-    def _canary(self) -> list[Suspicion]:
+    def _canary(self) -> tuple[list[Suspicion], Unanswered | None]:
+        """What the canaries complain about, and why one of them was lost."""
         begun_s = now_s()
         try:
             found = self._canaries.check()
         except Unanswered as reason:
-            return [Suspicion(Oracle.CANARY, CANARY_LOST, str(reason))]
+            return [Suspicion(Oracle.CANARY, CANARY_LOST, str(reason))], reason
         took_s = max(self._took_s, now_s() - begun_s)
         if took_s > self.usual.late_s + _LATE_S and not self.moments.explain(Wait(took_s, now_s())):
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
             found.append(Suspicion(Oracle.LATE, "late answer", detail))
-        return found
+        return found, None
+
+    def _blocked(self, lost: Unanswered) -> Suspicion | None:
+        """A hang that a sentinel does not meet: only requests that need a certain lock wait."""
+        return self._threads.blocked("no answer to a canary", str(lost)) if lost.silent else None
 
     def _of_answers(self, results: Sequence[InputResult]) -> list[Suspicion]:
         said = conformance(results) if self._asks(Oracle.CONFORMANCE) else ()
