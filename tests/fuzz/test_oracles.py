@@ -207,6 +207,21 @@ def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
     assert "text" not in seen.top and "Codec" not in seen.top
 
 
+def test_a_report_takes_no_place_from_a_trace_that_it_quotes() -> None:
+    """A process that ends while it reports an error of another one: where the other one failed is not its place."""
+    lines = (
+        "crasher:",
+        "exception exit: {noproc,",
+        "{gen_server,call,",
+        r"""[<0.32.0>,{utf8,<<"{badmatch,[]}\n[{some_parser,pm,3,[{file,\"a.erl\"},{line,7}]}">>},""",
+        "300000]}}",
+        "in function  gen_server:call/3 (gen_server.erl, line 1222)",
+        "in call from some_session:log_error/2 (some_session.erl, line 9)",
+    )
+    text = "".join(f"2026-11-21 15:25:08.01+00:00 [error] <0.68.0>   {line}\n" for line in lines)
+    assert [seen.top for seen in complaints(text)] == ["beam: exception exit: noproc some_session:log_error"]
+
+
 @pytest.mark.parametrize("process", ["<0.68.0>", "<0.69.0>"])
 def test_a_report_takes_no_place_from_the_next_one(process: str) -> None:
     reports = {

@@ -88,6 +88,8 @@ _WHERE = re.compile(
 )
 _FRAME = re.compile(r"[,\[]\s*\{([a-z]\w*_\w*),\s*'?([a-z_]\w*)'?,\s*\d")
 """A frame of a stack trace that is a term; the first one may belong to a function of the runtime."""
+_STRING = re.compile(r'<<"(?:[^"\\]|\\.)*(?:"|$)')
+"""What a term quotes, perhaps the trace of an earlier error as a text."""
 _RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", "lists", "supervisor"})
 _WORDS = re.compile(
     r"[{\[\s]*(no function clause matching|no match of right hand side|[a-z_]\w*(?: (?!in function)\w+)*)"
@@ -275,7 +277,7 @@ def _of_jvm(rest: list[str]) -> str:
 def _of_beam(rest: list[str]) -> str:
     """Reason and function, without values that change: a term that did not match, a function's arguments."""
     at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
-    text = " ".join(_bare(line) for line in rest[at:])
+    text = _STRING.sub("", " ".join(_bare(line) for line in rest[at:]))
     places = ([part for part in m.groups() if part] for how in (_WHERE, _FRAME) for m in how.finditer(text))
     found = next((place for place in places if place[0] not in _RUNTIME), None)
     where = f" {found[0]}:{found[1]}" if found else ""
