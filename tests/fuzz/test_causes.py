@@ -182,3 +182,12 @@ def test_of_a_smallest_input_the_frames_and_the_fields_that_are_needed_matter() 
 def test_ids_of_causes_are_the_same_in_every_campaign() -> None:
     assert cause_id("go: nil in a.b") == cause_id("go: nil in a.b") != cause_id("go: nil in a.c")
     assert len(cause_id("")) == 12
+
+
+def test_growth_that_was_not_blamed_before_the_end_is_one_cause() -> None:
+    """A hang that was not blamed may have any cause; a heap grows to its size wherever the inputs are."""
+    growth, hang = (Suspicion(oracle, "top", "detail") for oracle in (Oracle.MEMORY, Oracle.HANG))
+    places = [("C01", "open"), ("C02", "session")]
+    assert len({cause_of(Blame(Status.UNBLAMED, growth), *place) for place in places}) == 1
+    assert len({cause_of(Blame(Status.LOST, growth), *place) for place in places}) == 2
+    assert len({cause_of(Blame(Status.UNBLAMED, hang), *place) for place in places}) == 2

@@ -4,7 +4,8 @@ Knows: traces in logs, the parts that a smallest input needs. Must not know: fil
 
 A line of a log, or a crash by what the log says last, has what broke and where. A deviation has its requirement. Of
 anything else, the parts matter that could not be made simpler: their frames and fields. If an input was not
-minimized, its family and role are used instead; if none is to blame, the finding is alone.
+minimized, its family and role are used instead; if none is to blame, the finding is alone, but growth and CPU time
+that nothing was blamed for before the end are together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from amqpspec.fuzz.inputs.part import inputs_part
 from amqpspec.fuzz.oracles.suspicion import BY_THREADS, Oracle
 from amqpspec.fuzz.trees.tree import Role, walk
 from amqpspec.fuzz.triage.shrink_tree import is_simplest
-from amqpspec.fuzz.triage.triage import Blame, Status
+from amqpspec.fuzz.triage.triage import NOISY, Blame, Status
 from amqpspec.wire.errors import WireError
 
 _BY_LOG = frozenset({Oracle.LOG, Oracle.CRASH})
@@ -39,6 +40,8 @@ def cause_of(blame: Blame, family: str, state: str) -> str:
         return f"{seen.oracle}: {seen.top}"
     # What a log says during a hang may be unrelated to it.
     what = f"{seen.oracle}: {seen.top.partition('; ')[0]}"
+    if blame.status is Status.UNBLAMED and seen.oracle in NOISY:
+        return f"{what}; not yet blamed"  # a heap that grows to its size does so in many places
     if item is None or blame.status in (Status.LOST, Status.UNBLAMED):
         return f"{what}; {family}, {state}"
     needed = what_matters(item) if blame.asks and blame.status is Status.STABLE else ""
