@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from amqpspec.reference.connection import end_without_fin
 from amqpspec.spec.model import Side
-from amqpspec.wire.conversation import Cutter, Reading, Recorder, Room, Talk
+from amqpspec.wire.conversation import RESET_BY_SERVER, Cutter, Reading, Recorder, Room, Talk
 from amqpspec.wire.hostility import Act, Deed, Hostility
 
 _AHEAD_OCTETS = 1 << 20
@@ -227,7 +227,7 @@ class WayOut:
             transport.write_eof()
         elif act is Act.RESET:
             end_without_fin(transport)
-            self._tap.end("reset by the server")
+            self._tap.end(RESET_BY_SERVER)
             transport.abort()
 
     def _send(self, octets: bytes) -> None:

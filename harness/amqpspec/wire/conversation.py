@@ -15,6 +15,8 @@ from amqpspec.spec.model import Side
 MAX_KEPT_OCTETS = 64 << 20
 
 Address = tuple[str, int]
+RESET_BY_SERVER = "reset by the server"
+"""How a connection ended that a hostile server reset; nothing more of the client is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Room:
 class Talk:
     """One connection as octets; ``local`` is the server's end of it, ``remote`` the client's.
 
-    ``ended`` says how the client's side ended (``FIN``, ``RST``; empty while it is open), ``ended_ns`` when.
+    ``ended`` says how the client's side ended (``FIN``, ``RST``, ``RESET_BY_SERVER``; empty while it is open),
+    ``ended_ns`` when.
     ``hostile_ns`` is when the server began to misbehave, None if it did not; ``is_silenced``: it said nothing more.
     ``is_left``: the server ended its side before the client did. ``is_cut``: what came later is not kept, or is lost.
     ``amiss`` says why our own server could not misbehave as it should have.

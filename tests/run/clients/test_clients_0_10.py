@@ -65,7 +65,7 @@ def test_the_reference_agent_passes(tmp_path: Path) -> None:
         ("crashes-on-what-it-cannot-read", "client.hostile.truncated.attached", "fail", "crash"),
         ("takes-the-end-for-success", "client.hostile.fin.completed", "fail", "silent"),
         ("answers-no-control", "client.asked.timeout", "fail", "silent"),
-        ("answers-no-control", "client.hostile.detach.completed", "nonstrict", "reported"),
+        ("answers-no-control", "client.hostile.detach.publish", "nonstrict", "reported"),
         ("tells-nothing-of-refusals", "client.hostile.exception.bare", "fail", "silent"),
         ("drowns-in-numbers", "client.endures.gap", "fail", "crash"),
     ],
@@ -191,7 +191,7 @@ def test_a_server_that_rejects_a_message_refuses_nothing() -> None:
 
 
 def test_an_end_is_answered_by_its_like_or_by_more() -> None:
-    judge = of.answering(Scope.SESSION, "session.detached")
+    judge = of.answering(Scope.SESSION, "session.detach", "session.detached")
     assert judge(*_heard(_DETACHED, _CLOSE)) == Refusal(Scope.SESSION)
     assert judge(*_heard(_CLOSE)) == Refusal(Scope.CONNECTION)
     assert judge(*_heard()) == Refusal(Scope.SOCKET)

@@ -117,7 +117,7 @@ def test_what_has_two_meanings_is_not_decided_where_nobody_watched(
 
 def test_what_came_before_the_violation_is_no_answer_to_it() -> None:
     talk = Talk(1, hostile_ns=10, ended="FIN", ended_ns=100)
-    talk.add(_C, 5, b"AMQP\0\0\x09\x01" + _close(_C, 501)[1])
+    talk.add(_C, 5, b"AMQP\0\0\x09\x01" + _close(_C, 504, "channel")[1])
     ran = Ran(Application.SILENT, None, (), "")
     assert refusal_by(_READING.conversation(talk), ran) is None
 

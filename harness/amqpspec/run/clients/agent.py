@@ -74,7 +74,8 @@ class Ran:
     """The result of an agent; ``said`` are the last octets of its error output, as text.
 
     ``is_shared``: its process had carried out other tasks before. ``cpu_s`` is about how much processor time it took.
-    ``stopped_ns`` is when the harness decided to end it, None if it ended itself.
+    ``stopped_ns`` is when the harness decided to end it, None if it ended itself. ``reconnected``: it connected again
+    after the connection that is judged had ended.
     """
 
     application: Application
@@ -84,6 +85,7 @@ class Ran:
     is_shared: bool = False
     cpu_s: float = 0.0
     stopped_ns: int | None = None
+    reconnected: bool = False
 
     def describe(self) -> str:
         """The application's side in one phrase."""

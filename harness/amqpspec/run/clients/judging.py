@@ -6,24 +6,26 @@ Knows: requirement rows, conversations, the result of an application. Must not k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from amqpspec.record.rows import BlockedBy, Facts, Outcome
 from amqpspec.run.clients.agent import FATAL, Application, Ran
-from amqpspec.run.clients.client import Client, Encounter
+from amqpspec.run.clients.client import CannotDo, Client, Encounter
 from amqpspec.run.oracles import broken, graded
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Dialect, Level, Refusal, Requirement, Scope
-from amqpspec.wire.conversation import Conversation, Said
+from amqpspec.wire.conversation import RESET_BY_SERVER, Conversation, Said, Talk
 
 
 class Looked(NamedTuple):
-    """One place where a rule could be broken, and whether it was kept there."""
+    """One place where a rule could be broken, and whether it was kept there; ``is_lesser``: in purpose, at least."""
 
     at: Said
     kept: bool
     why: str = ""
+    is_lesser: bool = False
 
 
 Rule = Callable[[Conversation], Iterator[Looked]]
@@ -34,24 +36,45 @@ def conducts(client: Client, rule: Rule, *scenarios: str) -> Verdict:
     """The client kept a rule at every place of these scenarios where it applies; not applicable if there is none."""
     requirement = client.requirements[0]
     places = 0
-    for encounter in client.in_turn(*scenarios):
-        for conversation in encounter.conversations:
-            for looked in rule(conversation):
-                places += 1
-                if not looked.kept:
-                    return _broken(client, conversation, looked)
+    lesser: Verdict | None = None
+    for conversation, looked in _places(client, rule, scenarios):
+        places += 1
+        if not looked.kept and not looked.is_lesser:
+            return _broken(client, conversation, looked, broken(requirement))
+        if not looked.kept and lesser is None:
+            lesser = _broken(client, conversation, looked, Outcome.NONSTRICT)
+    if lesser is not None:
+        return lesser
     if not places:
-        who = "server" if requirement.binds == "server" else "client"
-        why = f"the {who} did nothing of the kind in {', '.join(scenarios)}"
-        return Verdict(Outcome.NOT_APPLICABLE, requirement.paraphrase, why, blocked_by=BlockedBy.PROFILE)
+        return _not_done(requirement, scenarios)
     return Verdict(Outcome.PASS, requirement.paraphrase, f"kept at {places} of {places} places")
 
 
-def _broken(client: Client, conversation: Conversation, looked: Looked) -> Verdict:
-    requirement = client.requirements[0]
+def _places(client: Client, rule: Rule, scenarios: tuple[str, ...]) -> Iterator[tuple[Conversation, Looked]]:
+    for encounter in client.in_turn(*scenarios):
+        for conversation in encounter.conversations:
+            known = _by_the_client(conversation, encounter.ran)
+            yield from ((known, looked) for looked in rule(known))
+
+
+def _by_the_client(conversation: Conversation, ran: Ran) -> Conversation:
+    """What a client did by itself: if the harness ended its process, what it would have done next is not known."""
+    talk = conversation.talk
+    if ran.application not in _STOPPED or _ended_before(talk, ran.stopped_ns):
+        return conversation
+    return replace(conversation, talk=replace(talk, is_cut=True))
+
+
+def _not_done(requirement: Requirement, scenarios: tuple[str, ...]) -> Verdict:
+    who = "server" if requirement.binds == "server" else "client"
+    why = f"the {who} did nothing of the kind in {', '.join(scenarios)}"
+    return Verdict(Outcome.NOT_APPLICABLE, requirement.paraphrase, why, blocked_by=BlockedBy.PROFILE)
+
+
+def _broken(client: Client, conversation: Conversation, looked: Looked, outcome: Outcome) -> Verdict:
     where = f"connection {conversation.talk.number}, {looked.at.place}"
     observed = f"{where}: {looked.at.text}{f' ({looked.why})' if looked.why else ''}"
-    return Verdict(broken(requirement), requirement.paraphrase, observed)
+    return Verdict(outcome, client.requirements[0].paraphrase, observed)
 
 
 class Undecided(Exception):
@@ -190,11 +213,13 @@ def refusal_by(
 
     An end that the harness made, because time or memory was used up, is not the client's, and neither is one that
     the server made first, or gave the reason for by a close. A close without an error is a refusal only where the
-    application learned of something. ``went_on`` names other signs that it did. Raises Undecided.
+    application learned of something. ``went_on`` names other signs that it did. Raises Undecided, CannotDo.
     """
     learned, unseen = ran.application is Application.REPORTED, ran.application is Application.UNSEEN
-    if unseen and not conversation.talk.ended:
-        raise Undecided("the client had not ended the connection yet")
+    if unseen:
+        _decidable(conversation)
+    if ran.application not in FATAL and _had_closed(conversation, says):
+        raise CannotDo("the client had closed the connection before")
     refused = partial(_refused, conversation, says)
     for at_ns, no in _noes(conversation.by_client(), says, conversation):
         if refused(at_ns):
@@ -208,10 +233,40 @@ def refusal_by(
     # What a server says about a socket that the client ended refuses nothing that the client continued to do.
     if refused(conversation.talk.ended_ns) or went_on(conversation):
         return None
+    return _by_its_end(conversation, ran, says)
+
+
+def _decidable(conversation: Conversation) -> None:
+    """Raise Undecided if what happened to the socket shows nothing of a client whose application no one watched."""
+    if not conversation.talk.ended:
+        raise Undecided("the client had not ended the connection yet")
+    if conversation.talk.ended == RESET_BY_SERVER:
+        raise Undecided("the server reset the connection, and no one watched the application")
+
+
+def _had_closed(conversation: Conversation, says: Says) -> bool:
+    """Whether the client had closed the connection before the server misbehaved: it was done."""
+    begun_ns = conversation.talk.hostile_ns or 0
+    noes = (says(said) for said in conversation.by_client() if said.at_ns < begun_ns)
+    return any(no is not None and no.refusal.scope is Scope.CONNECTION for no in noes)
+
+
+def _by_its_end(conversation: Conversation, ran: Ran, says: Says) -> Refusal | None:
+    """What the end of the socket says of a client that has refused nothing by a frame. Raises Undecided."""
+    begun_ns = conversation.talk.hostile_ns or 0
     if ran.application in _STOPPED and any(_noes(conversation.by_client(), says, conversation)):
         return None  # It closed without an error, as one does that is done.
-    quiet = (Application.SILENT, Application.CANNOT)
+    if ran.application is Application.UNSEEN and any(s.at_ns >= begun_ns for s in conversation.by_client()):
+        raise Undecided("the client sent more, and then ended the socket, at once or when it was done")
+    # A client that connects again has left the connection, even if its application did not learn of that.
+    quiet = (Application.CANNOT,) if ran.reconnected else (Application.SILENT, Application.CANNOT)
     return Refusal(Scope.SOCKET) if has_left(conversation, ran) and ran.application not in quiet else None
+
+
+def survived(conversation: Conversation, ran: Ran) -> None:
+    """Raise Undecided if the client's end may be that of its process: it reset the connection, and no one watched."""
+    if ran.application is Application.UNSEEN and conversation.talk.ended == "RST":
+        raise Undecided("the client reset the connection, and no one watched the application")
 
 
 def has_left(conversation: Conversation, ran: Ran) -> bool:
@@ -219,10 +274,12 @@ def has_left(conversation: Conversation, ran: Ran) -> bool:
     talk = conversation.talk
     if not talk.ended or talk.is_left:
         return False
-    if ran.application not in _STOPPED:
-        return True
     # The end of the process ends its sockets; one that ended earlier was the client's doing.
-    return talk.ended_ns is not None and ran.stopped_ns is not None and talk.ended_ns < ran.stopped_ns
+    return ran.application not in _STOPPED or _ended_before(talk, ran.stopped_ns)
+
+
+def _ended_before(talk: Talk, stopped_ns: int | None) -> bool:
+    return talk.ended_ns is not None and stopped_ns is not None and talk.ended_ns < stopped_ns
 
 
 def stayed_s(conversation: Conversation) -> float | None:

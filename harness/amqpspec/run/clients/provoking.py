@@ -6,7 +6,7 @@ Knows: cases, hostilities, the readers of reactions. Must not know: any dialect,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amqpspec.run.case import case
@@ -55,9 +55,16 @@ def declare(
 
     def body(client: Client) -> Verdict:
         met = client.against(provocation.hostility, provocation.scenario)
-        return oracle(client, met, lambda c: reading(c, met.ran), load_dialect(served))
+        return oracle(client, met, lambda c: reading(c, _ran(met, c)), load_dialect(served))
 
     _make(where, provocation, body)
+
+
+def _ran(met: Encounter, hostile: Conversation) -> Ran:
+    """The result of the application, and whether the client connected again after it had left this connection."""
+    ended_ns = hostile.talk.ended_ns
+    begun = (c.talk.chunks[0].at_ns for c in met.conversations if c is not hostile and c.talk.chunks)
+    return replace(met.ran, reconnected=ended_ns is not None and any(at_ns >= ended_ns for at_ns in begun))
 
 
 def declare_duty(where: dict[str, Any], dialect: str, provocation: Provocation, done: Done) -> None:

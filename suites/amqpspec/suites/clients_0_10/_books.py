@@ -33,6 +33,10 @@ class Session:
     resolved: set[int] = field(default_factory=set)
     """Those of them that the client has accepted, rejected or released."""
     destinations: set[str] = field(default_factory=set)
+    unacquired: set[int] = field(default_factory=set)
+    """Transfers that the server did not let the client acquire."""
+    accepted: set[int] = field(default_factory=set)
+    """What the client has accepted in the current transaction: a rollback discards it."""
     selected: bool = False
     point: int | None = None
     """The offset of the client's command-point after which no command has begun yet."""
@@ -43,6 +47,8 @@ class Books:
     """Everything that both sides have said so far."""
 
     sessions: dict[int, Session] = field(default_factory=dict)
+    known: dict[bytes, Session] = field(default_factory=dict)
+    """The last state of each session by its name, attached or not."""
     closed: Said | None = None
     flushed: set[int] = field(default_factory=set)
     """The channels on which the server has asked what is expected."""
@@ -59,17 +65,24 @@ class Books:
             self._server(said)
 
     def _client(self, said: Said) -> None:
-        name, session = said.name, self.sessions.get(said.channel)
-        if name == "connection.tune-ok":
+        kind, session = said.name, self.sessions.get(said.channel)
+        if kind == "connection.tune-ok":
             self.tuned = fields(said)
-        elif name == "connection.close":
+        elif kind == "connection.close":
             self.closed = self.closed or said
-        elif name == "session.attach" and session is None:
-            self.sessions[said.channel] = Session(fields(said).get("name", b""))
-        elif name in ("session.detach", "session.detached"):
+        elif kind == "session.attach" and session is None:
+            self._attach(said.channel, fields(said).get("name", b""))
+        elif kind in ("session.detach", "session.detached"):
             self.sessions.pop(said.channel, None)
         elif session is not None:
             _of_client(session, said)
+
+    def _attach(self, channel: int, name: bytes) -> None:
+        """A session begins, or continues: its transfers keep their ids."""
+        before = self.known.get(name, Session(name))
+        session = Session(name, None, None, before.delivered, before.resolved)
+        session.unacquired = before.unacquired
+        self.known[name] = self.sessions[channel] = session
 
     def _server(self, said: Said) -> None:
         session = self.sessions.get(said.channel)
@@ -81,8 +94,18 @@ class Books:
             session.next_in = fields(said).get("command_id")
         elif session is not None and session.next_in is not None and is_command(said):
             if said.name == "message.transfer":
-                session.delivered.add(session.next_in)
+                _delivered(session, session.next_in, is_acquired=not fields(said).get("acquire_mode"))
             session.next_in = add(session.next_in, 1)
+
+
+def _delivered(session: Session, id: int, *, is_acquired: bool) -> None:
+    """A transfer of the server; its id may be used again, if nothing is left of the session's first life."""
+    session.delivered.add(id)
+    session.resolved.discard(id)
+    if is_acquired:
+        session.unacquired.discard(id)
+    else:
+        session.unacquired.add(id)
 
 
 def _of_client(session: Session, said: Said) -> None:
@@ -97,13 +120,22 @@ def _of_client(session: Session, said: Said) -> None:
     if session.next_id is not None:
         session.next_id = add(session.next_id, 1)
     if said.name in ("message.accept", "message.reject", "message.release"):
-        session.resolved |= {n for n in ids(args.get("transfers")) if n in session.delivered}
+        named = ids(args.get("transfers")) & session.delivered
+        session.resolved |= named
+        session.accepted |= named if said.name == "message.accept" else set()
+    elif said.name == "message.acquire":
+        session.unacquired -= ids(args.get("transfers"))
+    elif said.name in ("tx.commit", "tx.rollback"):
+        # Only accepts are discarded; the client still holds those messages (tx.rollback).
+        session.resolved -= session.accepted if said.name == "tx.rollback" else set()
+        session.accepted.clear()
     elif said.name == "message.subscribe":
         session.destinations.add(args.get("destination", ""))
     elif said.name == "message.cancel":
         session.destinations.discard(args.get("destination", ""))
     elif said.name == "tx.select":
         session.selected = True
+        session.accepted.clear()
 
 
 def walk(talk: Conversation, *names: str) -> Iterator[tuple[Said, Books]]:

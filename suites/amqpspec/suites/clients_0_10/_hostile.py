@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import CannotDo
-from amqpspec.run.clients.judging import Done, No, Undecided, has_left, refusal_by, stayed_s
+from amqpspec.run.clients.judging import Done, No, Undecided, has_left, refusal_by, stayed_s, survived
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, declare_duty, followed
 from amqpspec.spec.model import Refusal, Scope, Side
 from amqpspec.suites import demands
@@ -154,18 +154,37 @@ def limited(key: str, at_least: int) -> Reading:
     return judge
 
 
-def answering(scope: Scope, *names: str) -> Reading:
-    """The answer to an end of the server's is one of these; a close of the connection says more."""
+def answering(scope: Scope, asked: str, answer: str) -> Reading:
+    """The answer to an end of the server's, on its channel and by its name; a close of the connection says more."""
 
     def judge(talk: Conversation, ran: Ran) -> Refusal | None:
-        begun_ns = talk.talk.hostile_ns or 0
-        if any(s.at_ns >= begun_ns for s in talk.by_client(*names)):
+        since = [s for s in talk.said if s.at_ns >= (talk.talk.hostile_ns or 0)]
+        ended = next((s for s in since if s.sender is Side.SERVER and s.name == asked), None)
+        by_client = [s for s in since if s.sender is Side.CLIENT]
+        if any(s.name == answer and _is_about(s, ended) for s in by_client):
             return Refusal(scope)
-        if any(s.at_ns >= begun_ns for s in talk.by_client("connection.close")):
+        if any(s.name == "connection.close" for s in by_client):
             return Refusal(Scope.CONNECTION)
+        if ran.application is Application.UNSEEN and not talk.talk.ended:
+            raise Undecided("the client had not answered yet")
         return Refusal(Scope.SOCKET) if has_left(talk, ran) else None
 
     return judge
+
+
+def _is_about(answer: Said, ended: Said | None) -> bool:
+    """Whether an answer is about the session, or the connection, that the server ended."""
+    if ended is None:
+        return True
+    return answer.channel == ended.channel and fields(answer).get("name") == fields(ended).get("name")
+
+
+def surviving(talk: Conversation, ran: Ran) -> Refusal | None:
+    """How a client refused what is too much for it; its socket may also have ended with its process."""
+    refusal = reading()(talk, ran)
+    if refusal == Refusal(Scope.SOCKET):
+        survived(talk, ran)
+    return refusal
 
 
 def learned(talk: Conversation, ran: Ran) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from amqpspec.run.clients.agent import Ran
 from amqpspec.run.clients.client import CannotDo
-from amqpspec.run.clients.judging import Done
+from amqpspec.run.clients.judging import Done, survived
 from amqpspec.run.clients.provoking import instead
 from amqpspec.suites.clients_0_10 import _hostile as of
 from amqpspec.suites.clients_0_10._books import fields, ids
@@ -157,7 +157,10 @@ for _name, _row, _deed, _what in (
 
 
 def _lives(talk: Conversation, ran: Ran) -> bool:
-    """Whatever it does, it does not hang, crash or take too much memory."""
+    """Whatever it does, it does not hang, crash or take too much memory. Raises Undecided."""
+    refused = any(of.says(said) for said in talk.by_client() if said.at_ns >= (talk.talk.hostile_ns or 0))
+    if not refused:
+        survived(talk, ran)
     return True
 
 

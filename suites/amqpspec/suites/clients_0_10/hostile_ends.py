@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from amqpspec.run.clients.provoking import acting, all_of, instead, nothing_more
+from amqpspec.run.clients.provoking import acting, all_of, followed, instead, nothing_more
 from amqpspec.spec.model import Scope
 from amqpspec.suites.clients_0_10 import _hostile as of
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
-from amqpspec.wire.hostility import Act
+from amqpspec.wire.hostility import Act, Deed
 
 _STEPS = {
     "header": ("greeting", "connect"),
@@ -57,7 +57,7 @@ for _point in ("open-ok", "attached", "completed", "transfer"):
             globals(), f"client.hostile.close.{_words}.{_point}", "connection/close-ok", of.POINTS[_point],
             all_of([encode_assembly("connection.close", 0, **_args)]),
             f"A client answers close in place of {_point}; form of the close: {_words}",
-            of.answering(Scope.CONNECTION, "connection.close-ok"), passing=nothing_more,
+            of.answering(Scope.CONNECTION, "connection.close", "connection.close-ok"), passing=nothing_more,
         )  # fmt: skip
 
 
@@ -79,19 +79,19 @@ for _words, _code in _DETACH_CODES.items():
     )  # fmt: skip
 
 
-def _excepted(**args: Any) -> Any:
-    """An exception, and the end of the session: the session's name does not matter to the detached client."""
+def _excepted(**args: Any) -> Deed:
+    """An exception, and the end of the session by its name, which only attached contains."""
 
-    def deed(frame: bytes) -> bytes:
+    def octets(frame: bytes) -> bytes:
         channel = of.channel_of(frame)
         exception = of.pointed(channel, encode_assembly("execution.exception", channel, **args))
-        return exception + encode_assembly("session.detached", channel, name=b"agent", code=0)
+        return exception + encode_assembly("session.detached", channel, name=_named(frame), code=0)
 
-    return instead(deed)
+    return followed(octets)
 
 
 _EXCEPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "not-found": {"error_code": 404, "command_id": 0, "description": "nothing there"},
+    "not-found": {"error_code": 404, "description": "nothing there"},
     "of-nobody": {
         "error_code": 542,
         "command_id": 900,
@@ -104,21 +104,21 @@ _EXCEPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 for _words, _args in _EXCEPTIONS.items():
     of.duty(
-        globals(), f"client.hostile.exception.{_words}", "session-layer/exception/session-only", "completed",
+        globals(), f"client.hostile.exception.{_words}", "session-layer/exception/session-only", "attached",
         _excepted(**_args), of.learned,
         f"A client reports that an exception ended its session; form of the exception: {_words}",
     )  # fmt: skip
 
 
 def _detaching(frame: bytes) -> bytes:
-    return encode_assembly("session.detach", of.channel_of(frame), name=b"agent")
+    return encode_assembly("session.detach", of.channel_of(frame), name=_named(frame))
 
 
-for _point in ("completed", "transfer"):
+for _scenario in ("publish", "consume"):
     of.hostile(
-        globals(), f"client.hostile.detach.{_point}", "session/detach/confirmed", of.POINTS[_point],
-        instead(_detaching), f"A client answers detach in place of {_point}",
-        of.answering(Scope.SESSION, "session.detached"),
+        globals(), f"client.hostile.detach.{_scenario}", "session/detach/confirmed", ("session.attached", _scenario),
+        followed(_detaching), f"A client answers detach after attached in scenario {_scenario}",
+        of.answering(Scope.SESSION, "session.detach", "session.detached"),
     )  # fmt: skip
 of.duty(
     globals(), "client.hostile.redirect", "connection/redirect/usage", "open-ok",

@@ -77,7 +77,7 @@ _DELIVERIES: tuple[tuple[str, str, Deed, str], ...] = (
 for _name, _row, _deed, _what in _DELIVERIES:
     of.hostile(
         globals(), f"client.hostile.delivery.{_name}", _row, of.POINTS["transfer"], _deed,
-        f"A client {of.demand(_row)} {_what}",
+        f"A client {of.demand(_row)} {_what}", of.surviving if _row == "survives/flood" else None,
     )  # fmt: skip
 for _name, _deed, _what in (
     ("accepted", _resolved("message.accept"), "the acceptance of messages that it never sent"),

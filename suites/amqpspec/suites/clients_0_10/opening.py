@@ -16,6 +16,7 @@ from amqpspec.wire.conversation import Conversation
 
 _NAMED = ("product", "version", "platform", "copyright", "information")
 _LOGIN = ("connect", "reconnect")
+_ANYWHERE = ("connection.secure-ok", "connection.heartbeat", "part")
 _ORDER = ("greeting", "connection.start-ok", "connection.tune-ok", "connection.open")
 
 
@@ -58,7 +59,7 @@ def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
     """The client sends header, start-ok, tune-ok and open in this order, each once and before anything else."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        said = [s for s in talk.by_client() if s.name not in ("connection.secure-ok", "part")]
+        said = [s for s in talk.by_client() if s.name not in _ANYWHERE]
         for at, first in enumerate(said):
             wanted = _ORDER[at] if at < len(_ORDER) else ""
             kept = first.name == wanted if wanted else first.name not in _ORDER

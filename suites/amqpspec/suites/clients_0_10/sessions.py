@@ -13,15 +13,16 @@ from amqpspec.suites.clients_0_10._books import fields, frame_of, is_command, tr
 from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, FIRST_SEGMENT
 from amqpspec.wire.conversation import Conversation
 
-_ATTACHMENTS = ("session.attach", "session.attached", "session.detach", "session.detached")
+_DETACHMENTS = ("session.detach", "session.detached")
+_ATTACHMENTS = ("session.attach", "session.attached", *_DETACHMENTS)
 _BEGINNING = FIRST_SEGMENT | FIRST_FRAME
 
 
 @case("client.session.attached-first", covers=["session/attachment/attached-first"])
 def attaches_before_other_controls(client: Client) -> Verdict:
-    """The client sends session controls on a channel only after its attach.
+    """The client sends session controls on a channel only after its attach, and not after its detach.
 
-    A control may cross the end of its session; that one is not held against the client.
+    A control may cross the server's end of the session; that one is not held against the client.
     """
 
     def rule(talk: Conversation) -> Iterator[Looked]:
@@ -29,6 +30,8 @@ def attaches_before_other_controls(client: Client) -> Verdict:
         for said in talk.by_client():
             if said.name == "session.attach":
                 asked.add(said.channel)
+            elif said.name in _DETACHMENTS:
+                asked.discard(said.channel)
             elif said.name.startswith("session.") and said.name not in _ATTACHMENTS:
                 yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
 
@@ -37,13 +40,15 @@ def attaches_before_other_controls(client: Client) -> Verdict:
 
 @case("client.session.commands", covers=["session/attachment/commands"])
 def attaches_before_commands(client: Client) -> Verdict:
-    """The client sends commands on a channel only after its attach."""
+    """The client sends commands on a channel only after its attach, and not after its detach."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         asked: set[int] = set()
         for said in talk.by_client():
             if said.name == "session.attach":
                 asked.add(said.channel)
+            elif said.name in _DETACHMENTS:
+                asked.discard(said.channel)
             elif is_command(said):
                 yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.conduct import pauses, says_goodbye
-from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.clients.judging import Looked, Rule, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_0_9_1 import EVERY
+from amqpspec.suites.clients_0_9_1._hostile import OCTETS
 from amqpspec.wire.conversation import Conversation, Said
 
+_SIGNS = ("heartbeat", "trace")
+"""Frames that are no work, and allowed at any time; traces are of the 9.1 draft."""
 _CHANNEL_CLOSES = ("channel.close", "channel.close-ok")
 _CONNECTION_CLOSES = ("connection.close", "connection.close-ok")
 
@@ -70,9 +73,17 @@ def answers_a_channel_close(client: Client) -> Verdict:
                 return  # It may have crossed the server's close; a scenario waits for that one first.
         is_closed = any(talk.by_client(*_CONNECTION_CLOSES))
         if talk.talk.is_whole and (is_closed or not talk.talk.is_left):
-            yield from (Looked(close, False, "no channel.close-ok") for close in unanswered.values())
+            for close in unanswered.values():
+                yield Looked(close, False, "no channel.close-ok", is_lesser=_closes_all(talk, close))
 
     return conducts(client, rule, "refused")
+
+
+def _closes_all(talk: Conversation, close: Said) -> bool:
+    """Whether the client closed the connection before anything else, in place of a channel that the server closed."""
+    since = (s for s in talk.by_client() if s.at_ns >= close.at_ns and s.channel != close.channel)
+    first = next((s for s in since if s.name not in _SIGNS), None)
+    return first is not None and first.name == "connection.close"
 
 
 @case("client.connection.close", covers=["connection/grammar"])
@@ -83,7 +94,7 @@ def works_no_more_after_its_close(client: Client) -> Verdict:
         said = list(talk.by_client())
         for at, close in enumerate(said):
             if close.name == "connection.close":
-                rest = [s for s in said[at + 1 :] if s.name not in ("connection.close-ok", "heartbeat")]
+                rest = [s for s in said[at + 1 :] if s.name not in ("connection.close-ok", *_SIGNS)]
                 yield Looked(rest[0] if rest else close, not rest, "after connection.close")
                 return
 
@@ -93,13 +104,18 @@ def works_no_more_after_its_close(client: Client) -> Verdict:
 @case("client.connection.close.codes", covers=["connection/close/reply-code"])
 def closes_with_a_code_of_the_specification(client: Client) -> Verdict:
     """The reply codes in the client's closes are 200 or errors that the specification defines."""
+    return conducts(client, codes_among(OCTETS.codec.dialect.codes), *EVERY)
+
+
+def codes_among(codes: Collection[int]) -> Rule:
+    """The reply codes in the client's closes are some of these."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for close in talk.by_client("connection.close", "channel.close"):
             code = close.what["reply_code"]
-            yield Looked(close, code == 200 or 300 <= code < 600, f"reply code {code}")
+            yield Looked(close, code in codes, f"reply code {code}")
 
-    return conducts(client, rule, *EVERY)
+    return rule
 
 
 @case("client.connection.ends-after-close-ok", covers=["connection/close-ok"])
@@ -113,10 +129,11 @@ def sends_heartbeats(client: Client) -> Verdict:
     """An idle client sends something in every interval that it agreed to."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        agreed = next((s.what["heartbeat"] for s in talk.by_client("connection.tune-ok")), 0)
-        if not agreed:
+        tuned = next(talk.by_client("connection.tune-ok"), None)
+        agreed = 0 if tuned is None else tuned.what["heartbeat"]
+        if tuned is None or not agreed:
             return
-        for before, gap_s in pauses(talk):
+        for before, gap_s in pauses(talk, tuned.at_ns):
             yield Looked(
                 before, gap_s < 2 * agreed, f"{gap_s:.1f} s of silence after it, agreed were {agreed} s"
             )

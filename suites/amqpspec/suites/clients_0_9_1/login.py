@@ -87,7 +87,7 @@ def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
     order = ["greeting", "connection.start-ok", "connection.tune-ok", "connection.open"]
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        said = [s for s in talk.by_client() if s.name not in ("heartbeat", "connection.secure-ok")]
+        said = [s for s in talk.by_client() if s.name not in ("heartbeat", "trace", "connection.secure-ok")]
         for at, first in enumerate(said):
             wanted = order[at] if at < len(order) else ""
             kept = first.name == wanted if wanted else first.name not in order

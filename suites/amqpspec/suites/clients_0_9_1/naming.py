@@ -9,9 +9,12 @@ from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Side
 from amqpspec.suites.clients_0_9_1 import EVERY
-from amqpspec.wire.conversation import Conversation
+from amqpspec.wire.conversation import Conversation, Said
 
+_ACCESS_REFUSED = 403
+_CLOSES = ("channel.close", "connection.close")
 _LEGAL = re.compile(r"[A-Za-z0-9\-_.:]*")
 
 
@@ -28,15 +31,37 @@ def declares_queues_by_legal_names(client: Client) -> Verdict:
 
 @case("client.queue.reserved", covers=["queue/declare/queue/reserved"])
 def declares_no_reserved_queue(client: Client) -> Verdict:
-    """A client declares a queue whose name begins with amq. only passively, or if the server generated the name."""
+    """A client declares a queue whose name begins with amq. only passively, or if the queue exists."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         made: set[str] = set()
+        asked: list[Said] = []
         for said in talk.said:
-            if said.name == "queue.declare-ok":
+            if said.name == "queue.declare":
+                if _has_to_exist(said) and said.what["queue"] not in made:
+                    asked.append(said)
+                else:
+                    yield Looked(said, True)
+            elif said.name == "queue.declare-ok":
                 made.add(said.what["queue"])
-            elif said.name == "queue.declare":
-                name = said.what["queue"]
-                yield Looked(said, not name.startswith("amq.") or said.what["passive"] or name in made)
+            if said.sender is Side.SERVER:
+                yield from _answered(asked, said)
 
     return conducts(client, rule, *EVERY)
+
+
+def _has_to_exist(declare: Said) -> bool:
+    """Whether a declare is legal only if its queue exists (queue.declare, rule "reserved")."""
+    return declare.what["queue"].startswith("amq.") and not declare.what["passive"]
+
+
+def _answered(asked: list[Said], said: Said) -> Iterator[Looked]:
+    """The declares of reserved names that the server answers: what it has declared existed, what it refuses did not."""
+    about = [d for d in asked if said.channel in (0, d.channel)]
+    if said.name == "queue.declare-ok":
+        about = [d for d in about if d.what["queue"] == said.what["queue"]]
+    elif said.name not in _CLOSES or said.what["reply_code"] != _ACCESS_REFUSED:
+        return
+    for declare in about:
+        asked.remove(declare)
+        yield Looked(declare, said.name == "queue.declare-ok", "no such queue exists")

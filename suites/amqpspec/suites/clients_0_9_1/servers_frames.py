@@ -10,11 +10,13 @@ from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.judging import Looked
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
+from amqpspec.suites.clients_0_9_1._hostile import OCTETS
 from amqpspec.suites.clients_0_9_1._servers import is_method, readable, serves
 from amqpspec.wire.conversation import Conversation
 
 _SMALLEST = 4096
 _UNSTUCK_OCTETS = 64 << 10
+_HANDSHAKE = ("connection.start", "connection.secure", "connection.tune")
 _ENDS = ("connection.close", "connection.close-ok")
 
 
@@ -158,9 +160,10 @@ def sends_heartbeats(client: Client) -> Verdict:
         for said, later in pairwise(talk.by_server()) if agreed else ():
             octets += said.octets
             gap_s = (later.at_ns - said.at_ns) / 1e9
+            # Heartbeats begin with tune-ok: before that, a server waits for its client.
             if octets <= _UNSTUCK_OCTETS and later.octets <= _UNSTUCK_OCTETS:
                 why = f"{gap_s:.1f} s of silence after it, agreed were {agreed} s"
-                yield Looked(said, gap_s <= 2 * agreed or said.name == "connection.tune", why)
+                yield Looked(said, gap_s <= 2 * agreed or said.name in _HANDSHAKE, why)
 
     return serves(client, rule)
 
@@ -172,7 +175,7 @@ def closes_with_a_code_of_the_specification(client: Client) -> Verdict:
     def rule(talk: Conversation) -> Iterator[Looked]:
         for close in talk.by_server("connection.close", "channel.close"):
             code = close.what["reply_code"]
-            yield Looked(close, code == 200 or 300 <= code < 600, f"reply code {code}")
+            yield Looked(close, code in OCTETS.codec.dialect.codes, f"reply code {code}")
 
     return serves(client, rule)
 

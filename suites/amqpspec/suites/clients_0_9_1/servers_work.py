@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
@@ -169,28 +170,38 @@ def confirms_what_was_published(client: Client) -> Verdict:
     """The server confirms only published, unconfirmed messages, on channels in confirm mode."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        published: dict[int, int] = {}
-        settled: dict[int, set[int]] = defaultdict(set)
+        known: dict[int, _Published] = {}
         for said in readable(talk):
-            channel = said.channel
             if said.name == "channel.open":
-                published.pop(channel, None)
-                settled.pop(channel, None)
+                known.pop(said.channel, None)
             elif said.name == "confirm.select":
-                published.setdefault(channel, 0)
-            elif said.name == "basic.publish" and channel in published:
-                published[channel] += 1
+                known.setdefault(said.channel, _Published())
+            elif said.name == "basic.publish" and said.channel in known:
+                known[said.channel].count += 1
             elif said.sender is Side.SERVER and said.name in ("basic.ack", "basic.nack"):
-                tag, highest = said.what["delivery_tag"], published.get(channel, 0)
-                fresh = said.what["multiple"] or tag not in settled[channel]
-                yield Looked(
-                    said,
-                    tag <= highest and (tag > 0 or said.what["multiple"]) and fresh,
-                    f"published: {highest}",
-                )
-                settled[channel].add(tag)
+                published = known.get(said.channel, _Published())
+                kept = published.confirm(said.what["delivery_tag"], multiple=said.what["multiple"])
+                yield Looked(said, kept, f"published: {published.count}")
 
     return serves(client, rule)
+
+
+@dataclass(slots=True)
+class _Published:
+    """What was published on a channel in confirm mode; all up to ``settled_to`` is confirmed, and some after it."""
+
+    count: int = 0
+    settled_to: int = 0
+    settled: set[int] = field(default_factory=set)
+
+    def confirm(self, tag: int, *, multiple: bool) -> bool:
+        """Take down a confirm; whether it is about something published, and not yet confirmed."""
+        fresh = multiple or (tag > self.settled_to and tag not in self.settled)
+        if multiple:
+            self.settled_to = max(self.settled_to, min(tag or self.count, self.count))
+        else:
+            self.settled.add(tag)
+        return fresh and tag <= self.count and (tag > 0 or multiple)
 
 
 @case("server.returns", covers=["server/return"])

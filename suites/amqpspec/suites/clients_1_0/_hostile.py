@@ -6,18 +6,20 @@ Knows: frames that break one rule each. Must not know: triggers, scenarios.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import number
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import CannotDo
-from amqpspec.run.clients.judging import No, has_left, refusal_by, stayed_s
+from amqpspec.run.clients.judging import No, Undecided, has_left, refusal_by, stayed_s, survived
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, followed
-from amqpspec.spec.model import Refusal, Scope
+from amqpspec.spec.model import Refusal, Scope, Side
 from amqpspec.suites import demands
 from amqpspec.suites.clients_1_0 import DIALECT
-from amqpspec.suites.clients_1_0._books import UNLIMITED, fields
+from amqpspec.suites.clients_1_0._books import UNLIMITED, Books, fields
+from amqpspec.suites.clients_1_0._state import Link, Session
 from amqpspec.wire.amqp_1_0.composites import Composed, Performative, decode_composite
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, encode_frame, performative_frame
 from amqpspec.wire.conversation import Conversation, Said
@@ -104,18 +106,63 @@ def limited(key: str, size: int, frame: str = "open") -> Reading:
     return judge
 
 
+def surviving(talk: Conversation, ran: Ran) -> Refusal | None:
+    """How a client refused what is too much for it; its socket may also have ended with its process."""
+    refusal = reading()(talk, ran)
+    if refusal == Refusal(Scope.SOCKET):
+        survived(talk, ran)
+    return refusal
+
+
 def answering(name: str) -> Reading:
     """The answer to an end of the server's is one of the same name, or of something wider, with an error or without."""
     wider = list(_SCOPES)[: list(_SCOPES).index(name) + 1]
 
     def judge(talk: Conversation, ran: Ran) -> Refusal | None:
-        begun_ns = talk.talk.hostile_ns or 0
-        answers = [s for s in talk.by_client(*wider) if s.at_ns >= begun_ns]
-        if answers:
-            return Refusal(_SCOPES[answers[0].name])
+        answer = next((s for s in _answers(talk, name) if s.name in wider), None)
+        if answer is not None:
+            return Refusal(_SCOPES[answer.name])
+        if ran.application is Application.UNSEEN and not talk.talk.ended:
+            raise Undecided("the client had not answered yet")
         return Refusal(Scope.SOCKET) if has_left(talk, ran) else None
 
     return judge
+
+
+def _answers(talk: Conversation, name: str) -> Iterator[Said]:
+    """The client's ends, since the server ended something, of that thing or of something wider."""
+    books, ended = Books(), _Ended()
+    for said in talk.said:
+        if said.at_ns >= (talk.talk.hostile_ns or 0):
+            if said.sender is Side.SERVER and said.name == name and not ended.is_known:
+                ended = _ended_by(books, said)
+            elif said.sender is Side.CLIENT and ended.is_answered(books, said):
+                yield said
+        books.take(said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What the server ended, as the client has it; None: the connection, or what the client has never begun."""
+
+    session: Session | None = None
+    link: Link | None = None
+    is_known: bool = False
+
+    def is_answered(self, books: Books, said: Said) -> bool:
+        """Whether a frame of the client ends it, or something wider. A detach has to close the link (§2.6.6)."""
+        if said.name == "detach":
+            link = books.link_of(said)
+            is_same = self.link is None or (link is not None and link.is_again(self.link))
+            return is_same and fields(said)["closed"] is True
+        return said.name == "close" or (said.name == "end" and self.session in (None, books.session_of(said)))
+
+
+def _ended_by(books: Books, said: Said) -> _Ended:
+    session = books.by_server_channel.get(said.channel)
+    if session is None or said.name != "detach":
+        return _Ended(session, None, True)
+    return _Ended(session, session.by_server_handle.get(number(fields(said)["handle"], -1)), True)
 
 
 def silenced(talk: Conversation, ran: Ran) -> Refusal | None:

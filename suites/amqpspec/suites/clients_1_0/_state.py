@@ -46,6 +46,11 @@ class Link:
     unsettled: dict[bytes, Delivery] = field(default_factory=dict)
     """What the client sent and neither side has settled, by tag."""
 
+    def is_again(self, other: Link) -> bool:
+        """Whether it is the same link, perhaps attached again: one of the same name and direction in its session."""
+        names = (self.attach["name"], self.is_sender)
+        return self.session is other.session and names == (other.attach["name"], other.is_sender)
+
     @property
     def is_sender(self) -> bool:
         """Whether the client sends on it."""

@@ -175,7 +175,9 @@ def settles_nothing_in_mode_unsettled(client: Client) -> Verdict:
         for said, books in walk(talk, "transfer"):
             link = books.link_of(said)
             if link is not None and _agreed(link, _UNSETTLED):
-                yield Looked(said, fields(said)["settled"] is not True, "settled")
+                # What is aborted is discarded, and settled whatever the field says (§2.7.5).
+                kept = fields(said)["settled"] is not True or fields(said)["aborted"] is True
+                yield Looked(said, kept, "settled")
 
     return conducts(client, rule, *EVERY)
 

@@ -12,7 +12,7 @@ from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.clients_1_0 import EVERY
 from amqpspec.suites.clients_1_0._books import LEAST_MAX_FRAME_OCTETS, fields, performative_of, walk
-from amqpspec.wire.conversation import Conversation
+from amqpspec.wire.conversation import Conversation, Said
 
 _GRACE = 1.4
 """By how much a pause may exceed the idle timeout before it is held against a client: machines are late, too."""
@@ -122,11 +122,21 @@ def keeps_the_idle_timeout(client: Client) -> Verdict:
         idle_ms = 0 if opened is None else number(fields(opened)["idle_time_out"], 0)
         if opened is None or not idle_ms or talk.talk.hostile_ns is not None:
             return
-        for before, gap_s in pauses(talk, opened.at_ns):
+        for before, gap_s in _silences(talk, opened):
             kept = before.name == "close" or 1000 * gap_s < _GRACE * idle_ms
             yield Looked(before, kept, f"{1000 * gap_s:.0f} ms of silence after it, announced were {idle_ms}")
 
     return conducts(client, rule, "idle")
+
+
+def _silences(talk: Conversation, opened: Said) -> Iterator[tuple[Said, float]]:
+    """The client's silence after the server's open, and after each of its own frames from then on, in seconds."""
+    first = next((s.at_ns for s in talk.by_client() if s.at_ns >= opened.at_ns), None)
+    if first is None and talk.talk.is_whole:
+        first = talk.talk.ended_ns
+    if first is not None:
+        yield opened, (first - opened.at_ns) / 1e9
+    yield from pauses(talk, opened.at_ns)
 
 
 @case("client.close.written", covers=["performatives/close/written"])

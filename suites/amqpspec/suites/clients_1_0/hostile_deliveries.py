@@ -91,5 +91,6 @@ _DEEDS: tuple[tuple[str, str, Deed, str], ...] = (
 )  # fmt: skip
 for _name, _row, _deed, _what in _DEEDS:
     of.hostile(
-        globals(), f"client.hostile.delivery.{_name}", _row, _AT, _deed, f"A client {of.demand(_row)} {_what}"
-    )
+        globals(), f"client.hostile.delivery.{_name}", _row, _AT, _deed, f"A client {of.demand(_row)} {_what}",
+        of.surviving if _row == "survives/flood" else None,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from amqpspec.peer.amqp_1_0.books import ahead, number
 from amqpspec.run.case import case
@@ -12,6 +13,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_1_0 import EVERY
 from amqpspec.suites.clients_1_0._books import Books, fields, walk
+from amqpspec.suites.clients_1_0._state import Link
 from amqpspec.wire.conversation import Conversation, Said
 
 _ENDS = ("end", "close")
@@ -119,28 +121,59 @@ def answers_a_closing_detach(client: Client) -> Verdict:
     """The client answers a closing detach from the server with a closing detach."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        books, asked = Books(), dict[int, Said]()
+        books, closings = Books(), _Closings()
         for said in talk.said:
             if said.sender is Side.CLIENT and said.name in _ENDS and not client.arena.is_prompted:
                 return  # It may have crossed the server's detach; a scenario waits for that one first.
-            if said.name == "detach" and said.sender is Side.SERVER:
-                asked.update(_asked(books, said))
-            elif said.name == "detach" and (by := asked.pop(id(books.link_of(said)), None)) is not None:
-                yield Looked(by, fields(said)["closed"] is True, "its answer does not close the link")
+            if said.sender is Side.CLIENT:
+                yield from closings.answered(books, said)
+            elif said.name == "detach":
+                closings.ask(books, said)
             books.take(said)
-        if talk.talk.is_whole and books.closed is not None:
-            yield from (Looked(by, False, "no detach of the client") for by in asked.values())
+        if client.arena.is_prompted and (talk.talk.is_whole or books.closed is not None):
+            yield from (Looked(by, False, "its answer does not close the link") for _, by in closings.crossed)
 
     return conducts(client, rule, "refused")
 
 
-def _asked(books: Books, said: Said) -> dict[int, Said]:
-    """A closing detach by the client's link, if it expects an answer and is not an answer itself."""
-    session = books.by_server_channel.get(said.channel)
-    link = None if session is None else session.by_server_handle.get(number(fields(said)["handle"], -1))
-    if link is None or link.is_detached or link.session.is_ended or fields(said)["closed"] is not True:
-        return {}
-    return {id(link): said}
+@dataclass(slots=True)
+class _Closings:
+    """The server's closing detaches that wait for the client's, each with its link.
+
+    ``crossed``: the client's detach does not close. It may have crossed the other one: then the client attaches the
+    link again, and closes it (§2.6.6).
+    """
+
+    asked: list[tuple[Link, Said]] = field(default_factory=list)
+    crossed: list[tuple[Link, Said]] = field(default_factory=list)
+
+    def ask(self, books: Books, said: Said) -> None:
+        """A detach by the server that closes a link of the client's, and is not an answer itself."""
+        session = books.by_server_channel.get(said.channel)
+        link = None if session is None else session.by_server_handle.get(number(fields(said)["handle"], -1))
+        if link is None or link.is_detached or link.session.is_ended or books.closed is not None:
+            return
+        if fields(said)["closed"] is True:
+            self.asked.append((link, said))
+
+    def answered(self, books: Books, said: Said) -> Iterator[Looked]:
+        """What the client answers by a frame; an end of something wider keeps the purpose, as the row says."""
+        if said.name == "detach":
+            yield from self._detached(books, said)
+        elif said.name in _ENDS:
+            over = [a for a in self.asked if said.name == "close" or a[0].session is books.session_of(said)]
+            self.asked = [a for a in self.asked if a not in over]
+            yield from (Looked(by, False, f"answered by {said.name}", is_lesser=True) for _, by in over)
+
+    def _detached(self, books: Books, said: Said) -> Iterator[Looked]:
+        link = books.link_of(said)
+        about = [a for a in (*self.asked, *self.crossed) if link is not None and link.is_again(a[0])]
+        self.asked = [a for a in self.asked if a not in about]
+        if fields(said)["closed"] is True:
+            self.crossed = [a for a in self.crossed if a not in about]
+            yield from (Looked(by, True) for _, by in about)
+        else:
+            self.crossed += [a for a in about if a not in self.crossed]
 
 
 @case("client.transfer.credit", covers=["links/flow/no-credit"])

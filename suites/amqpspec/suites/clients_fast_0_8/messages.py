@@ -9,7 +9,7 @@ from amqpspec.run.clients.judging import Looked
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_fast_0_8._rules import declare, each, walk
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame
-from amqpspec.wire.conversation import Conversation
+from amqpspec.wire.conversation import Conversation, Said
 
 _C = Side.CLIENT
 _SENDING = ("send", "receive", "transacted", "browse", "flow", "unget", "large", "restart")
@@ -51,19 +51,32 @@ def _acknowledges(talk: Conversation) -> Iterator[Looked]:
     """Only a client that said itself that it is done owes nothing more."""
     if not any(talk.by_client("connection.close")):
         return
-    acks = [(s.channel, s.what.args["message_nbr"]) for s in talk.by_client("channel.ack")]
-    ungets = [s.what.args["message_nbr"] for s in talk.by_client("handle.unget")]
     books = Books()
+    owed: list[tuple[Said, int]] = []
     for said in talk.said:
         if not isinstance(said.what, CommandFrame):
             continue
-        args, channel = said.what.args, books.channel_of(said.what)
-        if said.name == "handle.notify" and args["delivered"] and not args["partial"]:
-            number = args["message_nbr"]
-            owed = args["handle_id"] not in books.without_ack
-            settled = any(c == channel and n >= number for c, n in acks) or number in ungets
-            yield Looked(said, settled or not owed, "never acknowledged")
+        channel = books.channel_of(said.what)
+        if said.name == "handle.notify" and said.what.args["delivered"] and not said.what.args["partial"]:
+            owed.append((said, channel))
+            if said.what.args["handle_id"] in books.without_ack:
+                yield Looked(owed.pop()[0], True)
+        elif said.sender is _C:
+            settled = [(get, at) for get, at in owed if at == channel and _settles(said.what, get.what)]
+            owed = [one for one in owed if one not in settled]
+            yield from (Looked(get, True) for get, _ in settled)
         books.follow(said.sender, said.what)
+    yield from (Looked(get, False, "never acknowledged") for get, _ in owed)
+
+
+def _settles(said: CommandFrame, notify: CommandFrame) -> bool:
+    """Whether a command on its channel leaves nothing to be done about a message; a rollback cancels its NOTIFY."""
+    number = notify.args["message_nbr"]
+    return (
+        said.name == "channel.rollback"
+        or (said.name == "channel.ack" and number <= said.args["message_nbr"])
+        or (said.name == "handle.unget" and number == said.args["message_nbr"])
+    )
 
 
 def _processes(frame: CommandFrame, books: Books) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 from amqpspec.run.amqp_fast_0_8.books import Books
 from amqpspec.run.clients.judging import Looked
@@ -13,7 +14,9 @@ from amqpspec.spec.amqp_fast_0_8.types import FIELD_NAME, MECHANISMS
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_fast_0_8._rules import declare, each, walk
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame
-from amqpspec.wire.conversation import Conversation
+from amqpspec.wire.amqp_fast_0_8.message import Openings, decode_opening
+from amqpspec.wire.conversation import Conversation, Said
+from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.values import Table
 
@@ -99,14 +102,30 @@ def _lowers(frame: CommandFrame, books: Books) -> bool:
 
 
 def _names(talk: Conversation) -> Iterator[Looked]:
-    for said in talk.by_client():
-        values = said.what.args.values() if isinstance(said.what, CommandFrame) else ()
+    for said, values in _values(talk):
         for name in (name for value in values if isinstance(value, Table) for name, _ in value):
             yield Looked(said, _NAME.fullmatch(name) is not None, f"field name {name[:40]!r}")
 
 
-def _has_no_zero(frame: CommandFrame, books: Books) -> bool:
-    return not any("\0" in value for value in frame.args.values() if isinstance(value, str))
+def _have_no_zero(talk: Conversation) -> Iterator[Looked]:
+    for said, values in _values(talk):
+        yield Looked(said, not any("\0" in value for value in values if isinstance(value, str)))
+
+
+def _values(talk: Conversation) -> Iterator[tuple[Said, list[Any]]]:
+    """The fields of each command of the client, and of the message head in the fragment after it."""
+    openings = Openings()
+    for said, frame, _ in walk(talk):
+        yield said, [*frame.args.values(), *(_head(frame).values() if openings.opens(frame) else ())]
+        openings.follow(frame)
+
+
+def _head(frame: CommandFrame) -> Mapping[str, Any]:
+    """The head that a fragment begins with; none of it if it continues in the next one, or cannot be read."""
+    try:
+        return decode_opening(frame.fragment).head
+    except WireError:
+        return {}
 
 
 def _readable(talk: Conversation) -> Iterator[Looked]:
@@ -140,7 +159,7 @@ for _id, _rows, _rule, _title in (
      "Every frame of the client is complete, ends in CE, and can be decoded."),
     ("tables.names", "tables/names", _names,
      "Field names in the client's tables consist of letters, digits, _, $ and #."),
-    ("short-strings.zero", "syntax/notes/zero-octet", each(_has_no_zero),
+    ("short-strings.zero", "syntax/notes/zero-octet", _have_no_zero,
      "No short string of the client contains a zero octet."),
 ):  # fmt: skip
     declare(globals(), _id, _rows, _rule, _title)

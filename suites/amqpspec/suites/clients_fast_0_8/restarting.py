@@ -40,7 +40,7 @@ def _is_alone(frame: CommandFrame, books: Books) -> bool:
 def _went_on(talk: Conversation, asked: Said, later: list[Said]) -> bool:
     """Whether a client did something else in place of an answer, or stayed and did nothing.
 
-    One that closes something may have decided so before it read the command.
+    One that closes something next may have decided so before it read the command.
     """
     if later:
         return not later[0].name.endswith(".close")
@@ -48,6 +48,14 @@ def _went_on(talk: Conversation, asked: Said, later: list[Said]) -> bool:
         return False
     stayed_s = ((talk.talk.ended_ns or asked.at_ns) - asked.at_ns) / 1e9
     return stayed_s > _ENOUGH_S
+
+
+def _crosses(asked: Said, later: list[Said]) -> bool:
+    """Whether a PREPARE, which no client asks for, may have crossed a close, and what a client sent before that."""
+    soon_ns = asked.at_ns + _ENOUGH_S * 1e9
+    return asked.name == "handle.prepare" and any(
+        s.name.endswith(".close") and s.at_ns <= soon_ns for s in later
+    )
 
 
 def _answered(name: str, answer: str) -> Rule:
@@ -61,7 +69,8 @@ def _answered(name: str, answer: str) -> Rule:
             ]
             id = asked.what.args["handle_id"]
             answers = [s for s in later if s.name == answer and s.what.args["handle_id"] == id]
-            if answers or (_went_on(talk, asked, later) and talk.talk.is_whole):
+            is_due = talk.talk.is_whole and _went_on(talk, asked, later) and not _crosses(asked, later)
+            if answers or is_due:
                 yield Looked(asked, bool(answers), f"no {answer} after it")
 
     return rule

@@ -5,7 +5,7 @@ Knows: cases, provocations, which row rules here. Must not know: what a case jud
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
@@ -24,10 +24,11 @@ from amqpspec.suites.clients_wire_9_1 import DIALECT
 OCTETS = Octets("amqp-wire-9-1")
 
 
-def borrow(where: dict[str, Any], module: ModuleType) -> None:
-    """Declare the cases of a module of the 0-9-1 suite in a module of this one."""
+def borrow(where: dict[str, Any], module: ModuleType, without: Collection[str] = ()) -> None:
+    """Declare the cases of a module of the 0-9-1 suite in a module of this one, except those with these ids."""
     for known in cases_of(module):
-        _borrowed(where, known)
+        if known.id not in without:
+            _borrowed(where, known)
 
 
 def _borrowed(where: dict[str, Any], known: Case) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
-from amqpspec.run.clients.agent import Ran
-from amqpspec.run.clients.judging import takes_no_notice
+from amqpspec.run.clients.agent import Application, Ran
+from amqpspec.run.clients.judging import Undecided, takes_no_notice
 from amqpspec.run.clients.provoking import Provocation, all_of, behind, declare, instead
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.suites.clients_0_9_1._frames import POINTS, Broken, refused
@@ -116,10 +116,12 @@ hostile(globals(), _allowed(), oracle=takes_no_notice)
 
 
 def _answered(talk: Conversation, ran: Ran) -> Refusal | None:
-    """A close is answered by close-ok, or at least by the end of the socket."""
+    """A close is answered by close-ok, or at least by the end of the socket. Raises Undecided."""
     begun_ns = talk.talk.hostile_ns or 0
     if any(said.at_ns >= begun_ns for said in talk.by_client("connection.close-ok")):
         return Refusal(Scope.CONNECTION)
+    if ran.application is Application.UNSEEN and not talk.talk.ended:
+        raise Undecided("the client had not answered yet")
     return Refusal(Scope.SOCKET) if talk.talk.ended and not talk.talk.is_left else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from amqpspec.run.case import case
@@ -14,7 +14,7 @@ from amqpspec.spec.amqp_wire_9_1.types import PROTOCOL_HEADER
 from amqpspec.suites.clients_0_9_1 import EVERY
 from amqpspec.wire.conversation import Conversation
 from amqpspec.wire.greeting import ProtocolHeader
-from amqpspec.wire.methods.codec import Call
+from amqpspec.wire.methods.codec import Call, ContentHeader
 from amqpspec.wire.values import Table
 
 _NAME = re.compile(r"[A-Za-z$#][A-Za-z0-9$#_]*")
@@ -50,10 +50,8 @@ def sends_no_zero_octet_in_short_strings(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
-            if isinstance(said.what, Call):
-                bad = [
-                    key for key, value in said.what.args.items() if isinstance(value, str) and "\0" in value
-                ]
+            if (values := _values_of(said.what)) is not None:
+                bad = [key for key, value in values.items() if isinstance(value, str) and "\0" in value]
                 yield Looked(said, not bad, ", ".join(bad))
 
     return conducts(client, rule, *EVERY)
@@ -65,12 +63,18 @@ def names_fields_as_the_rule_has_it(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
-            values = said.what.args.values() if isinstance(said.what, Call) else ()
-            for name in (name for value in values for name in _names(value)):
+            for name in (name for value in (_values_of(said.what) or {}).values() for name in _names(value)):
                 right = _NAME.fullmatch(name) is not None and len(name) <= _LONGEST_NAME
                 yield Looked(said, right, f"field name {name[:40]!r}")
 
     return conducts(client, rule, *EVERY)
+
+
+def _values_of(what: Any) -> Mapping[str, Any] | None:
+    """The arguments of a method, or the properties of a content."""
+    if isinstance(what, ContentHeader):
+        return what.properties
+    return what.args if isinstance(what, Call) else None
 
 
 def _names(value: Any) -> Iterator[str]:
