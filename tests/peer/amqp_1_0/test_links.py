@@ -85,6 +85,8 @@ def test_handles_beyond_the_limit_are_out_of_reach() -> None:
     made.sender("q", name="l")
     with pytest.raises(OutOfReach, match="handle-max is 0"):
         made.sender("q")
+    with pytest.raises(OutOfReach, match="handle-max is 0"):
+        made.sender("q", handle=7)
 
 
 def test_a_message_is_sent_and_its_outcome_told() -> None:
@@ -118,6 +120,29 @@ def test_a_message_is_split_by_what_the_target_takes() -> None:
     assert link.delivery_count == 1 and made.session().next_outgoing_id == 5
 
 
+def test_each_transfer_waits_for_the_window() -> None:
+    wider = credit(1, next_incoming_id=2, incoming_window=1)
+    made, transport = peer(
+        opened(max_frame_size=512)
+        + begun(incoming_window=2)
+        + attached("l", "receiver")
+        + credit(1, incoming_window=2),
+        wider,
+    )
+    link = made.sender("q", name="l")
+    with pytest.raises(Unmet, match="room in the window"):
+        made.transfer(link, bytes(2000))
+    assert names(transport).count("transfer") == 3
+    made.transfer(link, b"beyond", wait=False)
+    assert names(transport).count("transfer") == 4
+
+
+def test_settlement_without_a_state_counts_as_accepted() -> None:
+    made, _ = peer(ATTACHED_SENDER + credit(3), says("disposition", role="receiver", first=0, settled=True))
+    sent = made.outcome(made.transfer(made.sender("q", name="l"), b"body"))
+    assert (sent.outcome, sent.result) == ("", "accepted")
+
+
 def test_a_delivery_is_left_open_and_aborted() -> None:
     made, transport = peer(ATTACHED_SENDER + credit(5))
     link = made.sender("q", name="l")
@@ -136,7 +161,7 @@ def test_deliveries_are_put_together_of_their_transfers() -> None:
     first, second = made.deliveries(link, 2)
     assert (first.id, first.body, len(first.transfers), first.settled) == (0, b"body", 2, False)
     assert (second.tag, second.settled) == (b"\x01", True)
-    assert (link.credit, link.delivery_count, link.transfers) == (3, 2, 3)
+    assert (link.credit, link.delivery_count, link.transfers, link.begun) == (3, 2, 3, 2)
     assert made.session().next_incoming_id == 3 and made.pending("transfer") == []
 
 

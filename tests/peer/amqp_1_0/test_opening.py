@@ -180,6 +180,14 @@ def test_empty_frames_go_out_while_waiting() -> None:
     assert names(transport).count("empty") in (4, 5)
 
 
+def test_empty_frames_go_out_after_whole_frames_of_any_content() -> None:
+    made, transport = peer(opened(idle_time_out=1000), *[None] * 20)
+    made.open_connection()
+    made.send_octets(made.exact("begin", next_outgoing_id=0) + made.exact("end"))
+    made.arrival("close", within_s=2.0)
+    assert names(transport)[:3] == ["open", "begin", "end"] and "empty" in names(transport)
+
+
 def test_silence_can_be_kept() -> None:
     made, transport = peer(opened(idle_time_out=1000))
     made.open_connection()

@@ -235,6 +235,7 @@ def _transferred(session: Session, arrival: FrameArrived) -> FrameArrived:
         return arrival
     arrival = replace(arrival, link=link)
     link.transfers += 1
+    link.begun += not link.partial
     link.partial.append(arrival)
     if arrival["more"] is True and arrival["aborted"] is not True:
         return arrival

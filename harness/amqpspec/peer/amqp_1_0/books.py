@@ -169,6 +169,11 @@ class Outgoing:
         return "" if self.state is None else self.state.name
 
     @property
+    def result(self) -> str:
+        """As ``outcome``; settlement without a state is ``accepted``, for the receiver is done with it."""
+        return self.outcome or ("accepted" if self.settled_by_target else "")
+
+    @property
     def is_decided(self) -> bool:
         """Whether the target has reported a terminal state, or settled it."""
         return self.settled_by_target or self.outcome in TERMINAL
@@ -259,6 +264,7 @@ class Link:
     partial: list[FrameArrived] = field(default_factory=list)
     aborted: int = 0
     transfers: int = 0
+    begun: int = 0
 
     @property
     def is_sender(self) -> bool:

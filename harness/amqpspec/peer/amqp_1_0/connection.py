@@ -108,7 +108,7 @@ class Connection(Line):
 
     def send_octets(self, octets: bytes) -> bool:
         """Send octets unchanged; False if the target no longer accepts them."""
-        self._whole = False
+        self._whole = _are_frames(octets)
         return self._write(octets)
 
     def _write(self, octets: bytes) -> bool:
@@ -241,3 +241,14 @@ class Connection(Line):
         if not due or not self.idle_timeout_ms:
             return _NEVER_S
         return self._last_sent_s + _SHARE_OF_IDLE * self.idle_timeout_ms / 1000
+
+
+def _are_frames(octets: bytes) -> bool:
+    """Whether octets are whole frames, so that an empty frame may follow them."""
+    at = 0
+    while at + 8 <= len(octets):
+        size = int.from_bytes(octets[at : at + 4], "big")
+        if size < 8:
+            return False
+        at += size
+    return at == len(octets)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session, number
 from amqpspec.peer.amqp_1_0.opening import Opening
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
@@ -52,7 +52,7 @@ class Linking(Opening):
         if channel not in self.books.sessions:
             self.begin(channel)
         session = self.session(channel)
-        if "handle" not in fields and session.free_handle > session.remote_handle_max:
+        if number(fields.get("handle"), session.free_handle) > session.remote_handle_max:
             raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs one link more")
         self.send("attach", channel, **self.attach_fields(role, address, **fields))
         link = session.every_link[-1]

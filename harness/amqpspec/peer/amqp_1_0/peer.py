@@ -48,17 +48,30 @@ class Peer(Watching):
         **fields: Any,
     ) -> bytes:
         """The transfers of a delivery as octets, recorded as sent; see ``transfer``."""
+        pieces = self._pieces(link, body, message, settled, more, aborted, chunk, fields)
+        return b"".join(self._piece(link.session.channel, payload, own) for payload, own in pieces)
+
+    def _pieces(
+        self,
+        link: Link,
+        body: bytes,
+        message: bytes | None,
+        settled: Any,
+        more: bool,
+        aborted: bool,
+        chunk: int | None,
+        fields: dict[str, Any],
+    ) -> list[tuple[bytes, dict[str, Any]]]:
+        """The payload and the fields of each transfer of a delivery."""
         if message is None:
             message = b"" if aborted else encode_message(data=body)
-        channel = link.session.channel
         fields = {"handle": link, "settled": settled, **fields}
         if aborted:
             fields["aborted"] = True
         step = max(_LEAST_CHUNK, chunk or self._room(link, fields))
         pieces = [message[at : at + step] for at in range(0, len(message), step)] or [b""]
-        out = [self._piece(channel, piece, {**fields, "more": True}) for piece in pieces[:-1]]
         last = {**fields, "more": True} if more else fields
-        return b"".join([*out, self._piece(channel, pieces[-1], last)])
+        return [*((piece, {**fields, "more": True}) for piece in pieces[:-1]), (pieces[-1], last)]
 
     def _piece(self, channel: int, payload: bytes, fields: dict[str, Any]) -> bytes:
         return self.frame("transfer", channel, payload=payload, **fields)
@@ -89,33 +102,13 @@ class Peer(Watching):
         """
         if wait and link.sending is None:
             self.credit_for(link)
-        octets, outgoing = self._booked(link, body, message, settled, more, aborted, chunk, fields)
-        self._write_whole(octets)
-        return outgoing
-
-    def _booked(
-        self,
-        link: Link,
-        body: bytes,
-        message: bytes | None,
-        settled: Any,
-        more: bool,
-        aborted: bool,
-        chunk: int | None,
-        fields: dict[str, Any],
-    ) -> tuple[bytes, Outgoing]:
-        before = link.sending
-        octets = self.transfer_octets(
-            link,
-            body,
-            message=message,
-            settled=settled,
-            more=more,
-            aborted=aborted,
-            chunk=chunk,
-            **fields,
-        )
-        return octets, owed(before or link.last_outgoing, "an attached link")
+        before, session = link.sending, link.session
+        for payload, own in self._pieces(link, body, message, settled, more, aborted, chunk, fields):
+            if wait:
+                # The window counts transfers, as credit counts deliveries (§2.5.6).
+                self.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
+            self._write_whole(self._piece(session.channel, payload, own))
+        return owed(before or link.last_outgoing, "an attached link")
 
     def outcome(self, outgoing: Outgoing, within_s: float | None = None) -> Outgoing:
         """Wait until the target has reported the outcome of a delivery; raises Unmet if it does not."""
@@ -129,8 +122,8 @@ class Peer(Watching):
         """Send one message over a separate link; raises Unmet if the target does not accept it."""
         link = self.sender(address, channel)
         outgoing = self.outcome(self.transfer(link, body, **fields))
-        if outgoing.outcome not in ("accepted", ""):
-            raise Unmet("accepted", outgoing.outcome)
+        if outgoing.result != "accepted":
+            raise Unmet("accepted", outgoing.result)
         self.detach(link)
         return outgoing
 

@@ -50,7 +50,7 @@ def _lacks_description(faulty: Callable[[str], bool], frame: str) -> bool:
 
 FAULTS = fault_table("""
 errors-without-error: detach, end and close carry no error [definitions/error/condition links/errors/detach-with-error
-    sessions/errors/end connections/closing/close-frame links/establishing/refused-detach]
+    sessions/errors/end connections/closing/close-frame]
 condition-as-string: the condition of an error is a string [definitions/error/condition]
 close-without-description: the error of a close has no description [performatives/close/error]
 end-without-description: the error of an end has no description [performatives/end/error]

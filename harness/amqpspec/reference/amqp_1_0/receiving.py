@@ -61,7 +61,9 @@ class ReceivingEndpoint(LinkEndpoint):
 
     def link_state(self) -> dict[str, Any]:
         """The receiver's part of a flow."""
-        known = 0 if self.faulty("receiver-tells-no-delivery-count") else self.delivery_count
+        known: int | None = 0 if self.faulty("receiver-tells-no-delivery-count") else self.delivery_count
+        if self.last_id is not None and self.faulty("receiver-leaves-out-delivery-count"):
+            known = None
         return {"delivery_count": known, "link_credit": max(self.credit, 0)}
 
     # --- transfers
@@ -329,6 +331,8 @@ delivery-count-does-not-wrap: a receiver's delivery-count stops at its highest
     [links/flow/delivery-count-wraps definitions/sequence-no/arithmetic]
 receiver-tells-no-delivery-count: a receiver's flows contain a delivery-count of zero
     [performatives/flow/delivery-count/receiver links/flow/delivery-count-wraps links/flow/initial-delivery-count]
+receiver-leaves-out-delivery-count: after the first message, a receiver's flows lack the delivery-count
+    [performatives/flow/delivery-count/receiver]
 largest-transfers-refused: a transfer about as large as frames may be is refused [performatives/transfer/single]
 fragments-mixed-up-by-links: fragments are added to the message begun last, whatever their link
     [transfers/large/interleaved-links]
@@ -350,7 +354,7 @@ settled-by-sender-not-heard: settlement by the sender is ignored [definitions/rc
 booleans-of-one-octet-refused: a transfer with settled in the one-octet encoding of booleans ends the session
     [definitions/snd-settle-mode/mixed]
 settled-deliveries-disposed-of: the broker sends dispositions for settled deliveries
-    [transfers/settled-at-once performatives/transfer/settled/unset-later definitions/snd-settle-mode/mixed]
+    [transfers/settled-at-once performatives/transfer/settled/unset-later]
 settled-messages-dropped: settled messages are dropped
     [transfers/settled-at-once definitions/snd-settle-mode/mixed performatives/transfer/rcv-settle-mode/settled]
 unsettled-deliveries-not-answered: the broker sends no dispositions

@@ -274,6 +274,7 @@ class Session(Peer):
             fields["handle"] = 7
         if self.faulty("handle-beyond-limit"):
             fields["handle"] = 300
+            self.session(self.channel).remote_handle_max = 300  # else the peer attaches no such link
         if role == "sender" and self.faulty("no-initial-delivery-count"):
             fields["initial_delivery_count"] = OMIT
         return self.attach(role, address, self.channel, **fields)

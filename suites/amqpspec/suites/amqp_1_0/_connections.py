@@ -227,6 +227,16 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
     return kinds(heard)
 
 
+def paced(peer: Peer, idle_ms: int = PACE_MS) -> Peer:
+    """An open connection on which the target has to keep a pace; raises OutOfReach if it does not support that pace."""
+    peer.open_connection(idle_time_out=idle_ms)
+    arrival = peer.arrival("close", within_s=peer.context.patience.quiet_s)
+    # A peer that does not support the value closes with an error that says so (amqp-1.0 §2.4.5).
+    if isinstance(arrival, FrameArrived) and arrival.name == "close" and arrival.condition is not None:
+        raise OutOfReach(f"the target does not support an idle-time-out of {idle_ms} ms", arrival)
+    return peer
+
+
 def keeps_pace(peer: Peer) -> Verdict:
     """The time between two frames of the target is at most twice the requested time."""
     # The peer announces half of what it tolerates, as amqp-1.0 §2.4.5 asks of everyone: up

@@ -321,8 +321,8 @@ class Walk:
             return
         outgoing, message = reach.opened
         reach.opened = None
-        self._has_room(reach)
-        self.peer.transfer(reach.link, message=encode_message(data=message.body)[5:], wait=False)
+        # In as many transfers as it takes, each of which waits for the window.
+        self.peer.transfer(reach.link, message=encode_message(data=message.body)[5:])
         self.peer.outcome(outgoing)
 
     def _abort(self, step: Step) -> None:

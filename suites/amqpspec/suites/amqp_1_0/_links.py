@@ -32,6 +32,7 @@ _LARGEST_TRY_OCTETS = 64 << 20
 _UNHEARD_OF_FORMAT = 0x07FFFFFF
 # Measured on a body that needs a size of four octets, and so right for bodies of 256 octets and more.
 _DATA_HEAD_OCTETS = len(encode_message(data=bytes(1 << 16))) - (1 << 16)
+LEAST_MESSAGE_OCTETS = 256 + _DATA_HEAD_OCTETS
 
 
 # --- nodes
@@ -49,9 +50,8 @@ def fill(peer: Peer, address: str, *messages: bytes) -> str:
     link = other.sender(address)
     for message in messages:
         sent = other.outcome(other.transfer(link, message))
-        # Empty means settled without a state: the receiver is done with it, and need not say more.
-        if sent.outcome not in ("accepted", ""):
-            raise Unmet("accepted", sent.outcome)
+        if sent.result != "accepted":
+            raise Unmet("accepted", sent.result)
     other.close()
     return address
 
@@ -93,28 +93,40 @@ def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[byt
 
 
 def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
-    """These links of a session receive this many transfers in total, and no more although their nodes hold more.
+    """These links of a session receive this many deliveries in total, and no more although their nodes hold more.
 
     Proven by accounting: what did not come, and a mark after it, is taken by another receiver, and put back. The
     links have to have no credit beyond what their nodes hold, or the mark may come on them. If the other receiver
-    does not get it either, the verdict says for how long there was nothing.
+    does not get it either, the verdict says for how long there was nothing. A delivery counts from its first transfer:
+    a target may send a small message in several, and credit counts deliveries (amqp-1.0 §2.6.7).
     """
     session = links[0].session
-    peer.until(lambda: _transfers(links) >= count, f"{count} transfers", session=session)
+    peer.until(lambda: _begun(links) >= count, f"{count} transfers", session=session)
     # After the last that is due: a surplus in progress in the same session comes before the answer.
     peer.barrier(session.channel)
     silent_s = 0.0
-    for link in links if _transfers(links) == count else ():
+    for link in links if _begun(links) == count else ():
         started_s = peer.now()
         left = _taken(peer, link.address)
         if MARK not in left:
             silent_s = peer.now() - started_s
         fill(peer, link.address, *(body for body in left if body != MARK))
     peer.barrier(session.channel)
-    within = f", nothing within {silent_s:.0f} s" if silent_s and _transfers(links) == count else ""
-    return holds(
-        peer, _transfers(links) == count, f"transfers {_transfers(links)}{within}", f"transfers {count}"
-    )
+    within = f", nothing within {silent_s:.0f} s" if silent_s and _begun(links) == count else ""
+    return holds(peer, _begun(links) == count, f"transfers {_begun(links)}{within}", f"transfers {count}")
+
+
+def windowed(peer: Peer, count: int, *links: Link) -> Verdict:
+    """As ``exactly`` for a window, which counts transfers; raises OutOfReach if a small message needs several."""
+
+    def is_split() -> bool:
+        return any(link.partial or link.transfers > link.begun for link in links)
+
+    peer.until(lambda: is_split() or _begun(links) >= count, f"{count} transfers", session=links[0].session)
+    verdict = None if is_split() else exactly(peer, count, *links)
+    if verdict is None or is_split():
+        raise OutOfReach("the target sends a small message in several transfers")
+    return verdict
 
 
 def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
@@ -128,8 +140,8 @@ def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
         raise Unmet("the message that was sent to the node after all others", "none")
 
 
-def _transfers(links: Iterable[Link]) -> int:
-    return sum(link.transfers for link in links)
+def _begun(links: Iterable[Link]) -> int:
+    return sum(link.begun for link in links)
 
 
 def _bodies(link: Link) -> set[bytes]:
@@ -187,6 +199,17 @@ def refused_attach(peer: Peer, role: str, **fields: Any) -> tuple[Link, Reaction
         with suppress(Unmet):
             peer.end(channel)
     raise OutOfReach("the target creates a node for every tested address")
+
+
+def refused_bare(link: Link) -> bool:
+    """Whether the target refused a link without an error, as figure 2.33 of amqp-1.0 shows it."""
+    return link.refused and link.detached_by is not None and link.detached_by.condition is None
+
+
+def names_condition(link: Link, reaction: Reaction) -> None:
+    """A prerequisite: the target did not refuse the link without an error; raises OutOfReach."""
+    if refused_bare(link):
+        raise OutOfReach("the target refuses links without an error", reaction)
 
 
 def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:

@@ -24,9 +24,19 @@ LARGEST_TRY = 2500
 # --- sessions that fail
 
 
+def unattached(peer: Peer, channel: int = 0) -> int:
+    """A handle without a link, up to handle-max; raises OutOfReach if every one has a link."""
+    # Above handle-max another rule applies (amqp-1.0 §2.7.2).
+    session = peer.session(channel)
+    free = [h for h in range(min(UNATTACHED, session.remote_handle_max) + 1) if h not in session.links]
+    if not free:
+        raise OutOfReach(f"handle-max is {session.remote_handle_max}, and each handle has a link")
+    return free[-1]
+
+
 def breach_octets(peer: Peer, channel: int = 0) -> bytes:
     """A frame that a session cannot process: flow for a handle that has no link."""
-    return peer.frame("flow", channel, handle=UNATTACHED, delivery_count=0, link_credit=1)
+    return peer.frame("flow", channel, handle=unattached(peer, channel), delivery_count=0, link_credit=1)
 
 
 def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
@@ -46,6 +56,8 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
         raise OutOfReach(why, unmet.seen) from unmet
     if end.condition is None:
         raise OutOfReach("no known way to make a session of this target fail: end without error", end)
+    # Frames that arrived before the end do not answer what follows it.
+    peer.take(lambda a: a.channel == channel)
     return end
 
 

@@ -19,7 +19,6 @@ from amqpspec.wire.amqp_1_0.values import Raw, Symbol
 
 LOCAL = "amqp:local-transactions"
 ACCEPTED, REJECTED = Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list")
-_LEFT_OUT = ("amqp:not-implemented", "amqp:not-found", "amqp:not-allowed", "amqp:precondition-failed")
 _UNHEARD_OF = b"\xfe\xdc\xba\x98"
 STATE = "transactional-state"
 
@@ -28,13 +27,14 @@ STATE = "transactional-state"
 
 
 def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACCEPTED, REJECTED)) -> Link:
-    """A link to the coordinator with credit; raises OutOfReach if the target refuses such a link by name."""
+    """A link to the coordinator with credit; raises OutOfReach if the target refuses such a link."""
     target = encode_composite("coordinator", capabilities=(Symbol(LOCAL),))
     try:
         link = peer.attach("sender", "", channel, target=target, source={"outcomes": outcomes})
     except Unmet as unmet:
-        # Part 4 is an option: a target without a coordinator refuses the link with one of several conditions.
-        if unmet.code in _LEFT_OUT or str(unmet.code).startswith("amqp:decode"):
+        # Part 4 is an option: a target without a coordinator refuses the link with any condition, or by a detach
+        # without one (amqp-1.0 §2.6.3).
+        if unmet.code is not None or (isinstance(unmet.seen, FrameArrived) and unmet.seen.name == "detach"):
             raise OutOfReach(f"no coordinator: {unmet.observed}", unmet.seen) from unmet
         raise
     peer.credit_for(link)

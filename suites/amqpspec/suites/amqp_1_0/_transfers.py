@@ -95,9 +95,8 @@ def put(peer: Peer, address: Any, *bodies: bytes, channel: int = 0) -> None:
     link = peer.sender(address, channel)
     for body in bodies:
         outgoing = peer.outcome(peer.transfer(link, body))
-        # Empty means settled without a state: the receiver is done with it.
-        if outgoing.outcome not in ("accepted", ""):
-            raise Unmet("accepted", outgoing.outcome)
+        if outgoing.result != "accepted":
+            raise Unmet("accepted", outgoing.result)
     peer.detach(link)
 
 

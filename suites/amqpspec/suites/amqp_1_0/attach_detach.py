@@ -28,6 +28,7 @@ from amqpspec.suites.amqp_1_0._links import (
     oversize,
     own_terminus,
     refused_attach,
+    refused_bare,
     unsettled,
     unsettled_of,
 )
@@ -129,6 +130,8 @@ def receiver_settles_as_it_says(peer: Peer) -> Verdict:
 def link_without_source(peer: Peer) -> Verdict:
     """A link without a source delivers no messages."""
     link, reaction = asked(peer, RECEIVER, source=None)
+    if refused_bare(link):
+        return holds(peer, True, reaction)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
     peer.claim("no messages without a source")
@@ -141,6 +144,8 @@ def link_without_source(peer: Peer) -> Verdict:
 def link_without_target(peer: Peer) -> Verdict:
     """The target rejects a link without a target, or its transfers."""
     link, reaction = asked(peer, SENDER, target=None)
+    if refused_bare(link):
+        return holds(peer, True, reaction)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
     # Credit is an invitation to send: a link without a node must not give any.

@@ -198,6 +198,8 @@ def connections_that_stand(peer: Peer) -> Verdict:
     # In turns: each sends signs of life while it listens.
     for _ in range(_LONG_S):
         for own in (peer, bare):
+            # The target may have an idle timeout without announcing it: that is no mandatory field (amqp-1.0 §2.7.1).
+            own.send_empty()
             listen(own, 0.5)
     peer.barrier()
     bare.begin()
@@ -221,10 +223,12 @@ def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
     peer.expect("close")
     peer.expect_end(peer.context.patience.quiet_s)
     reported = [(frame.name, frame.channel) for frame in frames_of(peer)]
+    names = [name for name, _ in reported]
     right = (
         reported[0] == ("open", 0)
         and reported[-1] == ("close", 0)
-        and len(reported) <= len(("open", "begin", "close"))
+        and all(names.count(name) <= 1 for name in ("open", "begin", "end", "close"))
+        and set(names) <= {"open", "begin", "flow", "empty", "end", "close"}
     )
     return holds(peer, right, ", ".join(f"{name} on channel {channel}" for name, channel in reported))
 

@@ -8,26 +8,30 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
+from amqpspec.run.oracles import best, equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._anonymous import addressed, anonymous
 from amqpspec.suites.amqp_1_0._links import (
+    LEAST_MESSAGE_OCTETS,
     RECEIVER,
     SENDER,
     asked,
     failed,
     fill,
     filled,
+    message_of,
     must_attach,
+    names_condition,
     oversize,
     own_terminus,
     refused_attach,
     unsettled,
     unsettled_of,
 )
-from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, UNATTACHED
+from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, unattached
 from amqpspec.suites.amqp_1_0._sole import CLOSE_EXISTING, closed_for, replacing, sole, still_there
 from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
 from amqpspec.wire.values import Raw
@@ -39,15 +43,20 @@ _NO_CONSTRUCTOR = Raw(b"\x3f")
 _UNHEARD_OF = Described(Symbol("amqpspec:unheard-of:list"), [])
 _DELETE_ON_CLOSE = Described(Symbol("amqp:delete-on-close:list"), [])
 _MOST_TRANSFERS = 70_000
+_CREATE = "links/establishing/create-terminus"
 
 # --- any scope
 
 
-@case("definitions.condition.not-found", covers=["definitions/condition/not-found"])
+@case("definitions.condition.not-found", covers=["definitions/condition/not-found", _CREATE])
 def node_that_does_not_exist(peer: Peer) -> Verdict:
     """The target rejects attach to a nonexistent node with not-found."""
-    _, reaction = refused_attach(peer, RECEIVER)
-    return judge_reaction(peer, reaction)
+    link, reaction = refused_attach(peer, RECEIVER)
+    names_condition(link, reaction)
+    verdict = judge_reaction(peer, reaction)
+    # If links create nodes, the tried addresses may be malformed, reserved or forbidden for this target.
+    other = verdict if peer.context.nodes.are_made else borne(peer, reaction, _CREATE)
+    return best((verdict, other)) if other.outcome is Outcome.OBSERVED else verdict
 
 
 @case("definitions.condition.not-found.host", covers=["definitions/condition/not-found"])
@@ -136,6 +145,7 @@ def value_that_is_no_choice(peer: Peer) -> Verdict:
 def target_of_an_unknown_type(peer: Peer) -> Verdict:
     """The target rejects an attach whose target has an unknown type."""
     link, reaction = asked(peer, SENDER, target=_UNHEARD_OF)
+    names_condition(link, reaction)
     if reaction.refusal is None and link.is_attached and link.refused:
         reaction = peer.reaction(link=link, barrier=False)
     return judge_reaction(peer, reaction)
@@ -223,12 +233,13 @@ def transfers_beyond_the_window(peer: Peer) -> Verdict:
     link = peer.sender()
     peer.credit_for(link)
     # Twice the window, and two: a target that has renewed it once meanwhile is overrun all the same.
-    transfers = 2 * (link.session.remote_incoming_window + 1)
+    transfers = max(2 * (link.session.remote_incoming_window + 1), LEAST_MESSAGE_OCTETS)
     if transfers > _MOST_TRANSFERS:
         raise OutOfReach(f"a window of {link.session.remote_incoming_window} is more than the case overruns")
     if 0 < link.max_message_size < transfers:
         raise OutOfReach(f"max-message-size is {link.max_message_size}, the case needs {transfers}")
-    peer.send_octets(peer.transfer_octets(link, message=bytes(transfers), chunk=1, more=True))
+    # A valid message: only the number of transfers is wrong.
+    peer.send_octets(peer.transfer_octets(link, message=message_of(transfers), chunk=1, more=True))
     return borne(peer, peer.reaction())
 
 
@@ -266,7 +277,7 @@ def transfer_without_link(peer: Peer) -> Verdict:
 def detach_without_link(peer: Peer) -> Verdict:
     """A detach with an unattached handle is ignored, or ends the session with unattached-handle."""
     peer.begin()
-    peer.send("detach", handle=UNATTACHED, closed=True)
+    peer.send("detach", handle=unattached(peer), closed=True)
     return borne(peer, peer.reaction())
 
 
@@ -335,7 +346,7 @@ def message_without_to(peer: Peer) -> Verdict:
     if not link.is_attached:
         return verdict
     sent = peer.outcome(addressed(peer, link, address, b"to a node"))
-    return worst((verdict, equals(peer, sent.outcome, "accepted", "outcome of the next one")))
+    return worst((verdict, equals(peer, sent.result, "accepted", "outcome of the next one")))
 
 
 # --- steps of this module
@@ -355,7 +366,7 @@ def _borne(peer: Peer, fields: dict[str, Any]) -> Verdict:
 
 def _unattached(peer: Peer, name: str, **fields: Any) -> Verdict:
     peer.begin()
-    peer.send(name, handle=UNATTACHED, **fields)
+    peer.send(name, handle=unattached(peer), **fields)
     return rejects_violation(peer)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.arrivals import RECEIVER
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import Unmet
 from amqpspec.run.amqp_1_0.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
@@ -28,6 +28,7 @@ from amqpspec.suites.amqp_1_0._transfers import (
     told_by_now,
     unsettled,
 )
+from amqpspec.suites.amqp_1_0._transfers_resume import suspend
 
 # --- role and first
 
@@ -154,7 +155,7 @@ def outcomes_behind_the_detach(peer: Peer) -> Verdict:
     """The target applies a separate outcome to each delivery after the detach."""
     address = peer.node()
     link, (first, second, third) = unsettled(peer, address, b"1", b"2", b"3")
-    _suspend(peer, link)
+    suspend(peer, link)
     peer.claim("the released message available again, the accepted ones not")
     peer.disposition(first)
     # The released one between two accepted ones: a target that takes them as a range is detected.
@@ -233,16 +234,10 @@ def _is_of_sender(arrival: FrameArrived) -> bool:
     return arrival.name == "disposition" and arrival["role"] is not RECEIVER
 
 
-def _suspend(peer: Peer, link: Link) -> None:
-    gone = peer.detach(link, closed=False)
-    if gone["closed"] is True:
-        raise OutOfReach("the target closes the link in place of detaching it")
-
-
 def _behind_the_detach(peer: Peer, state: str, wanted: list[Any]) -> Verdict:
     address = peer.node()
     link, (delivery,) = unsettled(peer, address, b"message")
-    _suspend(peer, link)
+    suspend(peer, link)
     peer.claim(f"{len(wanted)} messages in the node once the delivery is {state}")
     peer.disposition(delivery, state=state)
     return equals(peer, _left(peer, address, len(wanted)), wanted, "messages")

@@ -64,7 +64,7 @@ def one_tag_on_two_links(peer: Peer) -> Verdict:
         peer.transfer(link, body, delivery_tag=_TAG)
         for link, body in zip(links, (b"one", b"two"), strict=True)
     ]
-    outcomes = [peer.outcome(outgoing).outcome for outgoing in sent]
+    outcomes = [peer.outcome(outgoing).result for outgoing in sent]
     if outcomes != ["accepted", "accepted"]:
         return equals(peer, outcomes, ["accepted", "accepted"], "outcomes")
     for outgoing in sent:
@@ -91,7 +91,7 @@ def credit_used_up_at_once(peer: Peer) -> Verdict:
     for outgoing in burst:
         peer.outcome(outgoing)
     last = peer.outcome(peer.transfer(link, b"behind"))
-    refused = [one.outcome for one in (*burst, last) if one.outcome not in ("accepted", "")]
+    refused = [one.outcome for one in (*burst, last) if one.result != "accepted"]
     return equals(peer, refused, [], "outcomes other than accepted")
 
 

@@ -44,7 +44,7 @@ def routed_by_to(peer: Peer) -> Verdict:
     link = anonymous(peer)
     peer.claim("two messages in the first node, one in the second")
     outcomes = [
-        peer.outcome(addressed(peer, link, addresses[number], body)).outcome
+        peer.outcome(addressed(peer, link, addresses[number], body)).result
         for number, body in ((0, b"one"), (1, b"two"), (0, b"three"))
     ]
     wanted = [[b"one", b"three"], [b"two"]]
@@ -61,7 +61,7 @@ def unroutable_message(peer: Peer) -> Verdict:
     outgoing = peer.outcome(addressed(peer, link, nowhere, b"lost"))
     error = None if outgoing.state is None else outgoing.state.get("error")
     seen = (outgoing.outcome, None if error is None else str(error["condition"]))
-    after = peer.outcome(addressed(peer, link, address, b"found")).outcome
+    after = peer.outcome(addressed(peer, link, address, b"found")).result
     return equals(
         peer, (*seen, after), ("rejected", condition, "accepted"), "outcome, condition, next outcome"
     )

@@ -18,6 +18,7 @@ from amqpspec.suites.amqp_1_0._connections import (
     frames_of,
     kept_alive,
     own_idle_s,
+    paced,
     plain_frame,
     until_failure,
 )
@@ -156,7 +157,7 @@ def extended_headers_are_ignored(peer: Peer) -> Verdict:
     peer.claim("attach and transfer as without an extended header")
     link = peer.sender(address, extended=decoy)
     sent = peer.outcome(peer.transfer(link, b"body", extended=bytes.fromhex("fffefdfc 8b1f9c00")))
-    if sent.outcome != "accepted":
+    if sent.result != "accepted":
         return holds(peer, False, f"outcome {sent.outcome or 'none'}")
     return equals(peer, [delivery.body for delivery in peer.fetch(address, 1)], [b"body"], "bodies")
 
@@ -214,7 +215,7 @@ def arrays_of_no_width_in_the_payload(peer: Peer) -> Verdict:
 @case("framing.empty-frame", covers=["framing/empty-frame"], slow=True, budget_s=150)
 def empty_frames_keep_alive(peer: Peer) -> Verdict:
     """Empty frames keep a connection alive; the target chooses whether it sends them."""
-    peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
+    paced(peer, _PARTNERS_IDLE_MS)
     # Without a timeout of the target's, nothing could be kept alive.
     idle_s = own_idle_s(peer)
     peer.claim("empty frames keep the connection open")

@@ -22,8 +22,10 @@ from amqpspec.suites.amqp_1_0._links import (
     filled,
     look,
     refused_attach,
+    refused_bare,
     twin,
 )
+from amqpspec.suites.amqp_1_0._sessions import unattached
 
 _NAME_OCTETS = (1, 255, 256, 4000)
 _HANDLES = (7, 3, 100)
@@ -49,8 +51,10 @@ def settled_stays_settled(peer: Peer) -> Verdict:
 @case("links.delivery-tag-per-attempt", covers=["links/delivery-tag-per-attempt"])
 def tags_of_attempts(peer: Peer) -> Verdict:
     """A redelivered message has a tag that no other unsettled delivery has."""
-    link = peer.receiver(filled(peer, 5), credit=5)
+    link = peer.receiver(filled(peer, 5), credit=5, snd_settle_mode="unsettled")
     held = peer.deliveries(link, 5)
+    if any(delivery.settled for delivery in held):
+        raise OutOfReach("the target settles what it sends")
     tags = [delivery.tag for delivery in held]
     if len(set(tags)) == 5:
         # Two of five given back: their next attempts need tags that the other three do not have.
@@ -185,7 +189,7 @@ def flow_for_a_handle_without_link(peer: Peer) -> Verdict:
     # A connection each: the first refusal ends its session.
     never, detached = peer.another(), peer.another()
     never.begin()
-    never.send("flow", handle=5, link_credit=1, delivery_count=0)
+    never.send("flow", handle=unattached(never), link_credit=1, delivery_count=0)
     verdict = rejects_violation(never)
     link = detached.receiver()
     detached.detach(link)
@@ -237,7 +241,9 @@ def _same_name_twice(peer: Peer, role: str) -> tuple[Peer, Link, Link, Reaction 
 
 
 def _one_lives(peer: Peer, role: str) -> Verdict:
-    first, link, _, refusal = _same_name_twice(peer, role)
+    first, link, second, refusal = _same_name_twice(peer, role)
+    if second.detached_by is not None and refused_bare(second):
+        return holds(peer, True, second.detached_by)
     if refusal is not None:
         return judge_reaction(peer, refusal)
     return judge_reaction(peer, first.reaction(link=link))

@@ -22,6 +22,7 @@ from amqpspec.suites.amqp_1_0._links import (
     fill,
     filled,
     look,
+    names_condition,
     oversize,
     own_terminus,
     partners_terminus,
@@ -129,6 +130,7 @@ def error_detaches(peer: Peer) -> Verdict:
         verdict = judge_reaction(peer, peer.reaction(link=link))
     else:
         link, reaction = refused_attach(peer, SENDER)
+        names_condition(link, reaction)
         verdict = judge_reaction(peer, reaction)
     return verdict if verdict.outcome is not Outcome.PASS else allows(peer, link.session.channel)
 
@@ -147,7 +149,7 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
     # A delivery-count far from the old one: a target that continues with the old endpoint counts
     # credit from the wrong number.
     again = peer.sender(address, name=name, unsettled={}, initial_delivery_count=_LATER_COUNT)
-    return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
+    return equals(peer, peer.outcome(peer.transfer(again, b"x")).result, "accepted", "outcome")
 
 
 @case("links.errors.errant-link.transfer", covers=["links/errors/errant-link"])
@@ -217,7 +219,7 @@ def failed_link_with_map(peer: Peer) -> Verdict:
     failed_open(peer, peer.sender(address, name=name))
     peer.claim("an attached link that accepts messages")
     again = peer.sender(address, name=name, unsettled={})
-    return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
+    return equals(peer, peer.outcome(peer.transfer(again, b"x")).result, "accepted", "outcome")
 
 
 @case(
@@ -297,7 +299,7 @@ def closing_detach_that_crosses(peer: Peer) -> Verdict:
     _crossed(peer)
     peer.claim("a message accepted on the other link")
     sent = peer.outcome(peer.transfer(other, b"x"))
-    return equals(peer, sent.outcome, "accepted", "outcome")
+    return equals(peer, sent.result, "accepted", "outcome")
 
 
 @case("links.closing.crossing-answer", covers=["links/closing/crossing-answer"])
@@ -315,7 +317,7 @@ def crossing_is_answered(peer: Peer) -> Verdict:
     if (len(attached), closed) != (1, True):
         return equals(peer, (len(attached), closed), (1, True), "attaches, detach that closes")
     again = peer.sender(link.address, name=link.name, handle=link.handle + 1)
-    return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome on a new link")
+    return equals(peer, peer.outcome(peer.transfer(again, b"x")).result, "accepted", "outcome on a new link")
 
 
 @case("links.closing.stale-dispositions", covers=["links/closing/stale-dispositions"])

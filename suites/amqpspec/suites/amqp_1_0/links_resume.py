@@ -24,6 +24,7 @@ from amqpspec.suites.amqp_1_0._links import (
     own_terminus,
     partners_terminus,
     reborn,
+    refused_bare,
     resuming,
     second_mode,
     settled_arrivals,
@@ -218,6 +219,6 @@ def _not_found(peer: Peer, role: str) -> Verdict:
     link, reaction = asked(peer, role, **none)
     if link.attached is not None and own_terminus(link) is not None:
         return holds(peer, False, f"attach with a {own}", f"attach without {own}, then detach")
-    verdict = judge_reaction(peer, reaction)
+    verdict = holds(peer, True, reaction) if refused_bare(link) else judge_reaction(peer, reaction)
     # An error has a condition, whichever it is (amqp-1.0 §2.8.14).
     return verdict if link.detached_by is None else worst((verdict, well_formed(peer, link.detached_by)))

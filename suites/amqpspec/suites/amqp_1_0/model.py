@@ -148,6 +148,7 @@ def _disorder(peer: Peer) -> str:
     """What is wrong with the order of the target's frames on each channel; empty if nothing is."""
     handles: dict[int, set[int]] = {}
     ids: dict[int, int] = {}
+    begun: set[tuple[int, int]] = set()
     for frame in frames_of(peer):
         if frame.performative is None or frame.name not in ("attach", "flow", "transfer"):
             continue
@@ -157,7 +158,13 @@ def _disorder(peer: Peer) -> str:
         # A link is known by its attach only: whatever comes before it is out of order.
         elif handle is not None and handle not in known:
             return f"channel {frame.channel}: {frame.name} for handle {handle}, which is not attached yet"
-        if frame.name == "transfer" and (id := frame.performative["delivery_id"]) is not None:
+        if frame.name != "transfer":
+            continue
+        first = (frame.channel, handle) not in begun
+        more = frame.performative["more"] is True and frame.performative["aborted"] is not True
+        (begun.add if more else begun.discard)((frame.channel, handle))
+        # Only first transfers: a continuation may repeat the delivery-id (amqp-1.0 §2.7.5).
+        if first and (id := frame.performative["delivery_id"]) is not None:
             if id != ids.get(frame.channel, id):
                 return f"channel {frame.channel}: delivery-id {id} in place of {ids[frame.channel]}"
             ids[frame.channel] = (id + 1) % (1 << 32)

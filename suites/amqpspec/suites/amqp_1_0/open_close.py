@@ -15,7 +15,6 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import (
-    PACE_MS,
     PLAIN_FRAMES,
     about,
     begins_with_open,
@@ -25,6 +24,7 @@ from amqpspec.suites.amqp_1_0._connections import (
     listen,
     long_wait_s,
     nothing_behind_close,
+    paced,
     plain_frame,
     reaction_to_open,
     until_failure,
@@ -172,7 +172,7 @@ def as_many_sessions_as_channels(peer: Peer) -> Verdict:
 @case("open.idle-time-out.required", covers=["performatives/open/idle-time-out/required"], slow=True)
 def pace_that_was_asked_for(peer: Peer) -> Verdict:
     """The target sends frames at the interval that the partner's open requires."""
-    peer.open_connection(idle_time_out=PACE_MS)
+    paced(peer)
     return keeps_pace(peer)
 
 
@@ -360,7 +360,7 @@ def _least_transfer(peer: Peer) -> Verdict:
     octets = peer.transfer_octets(link, message=message, **_DELIVERY)
     peer.send_octets(octets)
     sent = peer.outcome(owed(link.last_outgoing, "an attached link"))
-    return holds(peer, sent.outcome == "accepted", f"transfer of {len(octets)} octets: {sent.outcome}")
+    return holds(peer, sent.result == "accepted", f"transfer of {len(octets)} octets: {sent.outcome}")
 
 
 def _unmapped(peer: Peer) -> bytes:

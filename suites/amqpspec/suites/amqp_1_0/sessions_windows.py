@@ -10,8 +10,9 @@ from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_1_0._links import bodies, exactly, filled
+from amqpspec.suites.amqp_1_0._links import bodies, filled, windowed
 from amqpspec.suites.amqp_1_0._sessions import begun_and_attached, state_of, transfers_of
+from amqpspec.suites.amqp_1_0._transfers import credit_at_once
 from amqpspec.wire.amqp_1_0.message import encode_message
 
 # Zero, one, below the sign bit, all bits: where arithmetic goes wrong. Not the sign bit alone: it is neither ahead of
@@ -48,7 +49,7 @@ def window_of_all_links(peer: Peer) -> Verdict:
     links = [peer.receiver(address, credit=3) for address in addresses]
     peer.claim("4 transfers on both links together")
     # Three on each link would be six; the window lets four through, whichever they are.
-    return exactly(peer, 4, *links)
+    return windowed(peer, 4, *links)
 
 
 @case("sessions.flow.remote-incoming-window", covers=["sessions/flow/remote-incoming-window"])
@@ -67,11 +68,11 @@ def window_is_computed_anew(peer: Peer) -> Verdict:
 def window_by_the_formula(peer: Peer) -> Verdict:
     """A window counts from the next-incoming-id of its flow, not from the latest transfer."""
     link = _receiver(peer, 12, incoming_window=5)
-    peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 8 from 7 before")
+    peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 6 from 5 before")
     peer.credit(link, 12)
-    # Three behind leave 5 - 3 = 2, seven behind leave 8 - 7 = 1 (amqp-1.0 §2.5.6).
+    # Three behind leave 5 - 3 = 2, five behind leave 6 - 5 = 1 (amqp-1.0 §2.5.6).
     behind = {"incoming_window": 5, "behind": 3}
-    far_behind = {"incoming_window": 8, "behind": 7}
+    far_behind = {"incoming_window": 6, "behind": 5}
     return _step_by_step(peer, link, (5, {}), (7, behind), (8, far_behind))
 
 
@@ -100,12 +101,12 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
     peer.send_octets(begun_and_attached(peer, address, 10, 3, 5))
     link = peer.session().every_link[-1]
     peer.until(lambda: link.attached is not None, "attach", session=link.session)
-    verdict = exactly(peer, 5, link)
+    verdict = windowed(peer, 5, link)
     if verdict.outcome is not Outcome.PASS:
         return verdict
     # After the five: for the target, a flow that was in flight when they were sent.
     peer.flow(next_incoming_id=OMIT, incoming_window=7)
-    return exactly(peer, 7, link)
+    return windowed(peer, 7, link)
 
 
 # --- transfer-ids
@@ -139,7 +140,7 @@ def every_transfer_counts(peer: Peer) -> Verdict:
     """The target's next-incoming-id advances with each transfer, not with each message."""
     session = peer.begin(next_outgoing_id=50)
     link = peer.sender()
-    peer.credit_for(link, 3)
+    credit_at_once(peer, link, 3)
     message = encode_message(data=b"in two transfers")
     sent = [peer.transfer(link, b"one"), peer.transfer(link, b"two")]
     # One message in two transfers: four transfers for three messages.
@@ -168,7 +169,7 @@ def outgoing_window_of_the_target(peer: Peer) -> Verdict:
 def incoming_window_of_the_target(peer: Peer) -> Verdict:
     """The target chooses whether transfers reduce its incoming window."""
     link = peer.sender()
-    peer.credit_for(link, 5)
+    credit_at_once(peer, link, 5)
     before = owed(link.session.begun, "begin")["incoming_window"]
     for body in bodies(5):
         peer.outcome(peer.transfer(link, body))
@@ -194,7 +195,7 @@ def _step_by_step(peer: Peer, link: Link, *steps: tuple[int, dict[str, int]]) ->
     for count, window in steps:
         if window:
             _widen(peer, link, **window)
-        verdict = exactly(peer, count, link)
+        verdict = windowed(peer, count, link)
         if verdict.outcome is not Outcome.PASS:
             break
     return verdict
@@ -211,7 +212,7 @@ def _counted_from(peer: Peer, first: int, count: int) -> Verdict:
     link = peer.sender()
     peer.claim(f"{count} messages accepted, next-incoming-id {serial(first + count)}")
     for body in bodies(count):
-        outcome = peer.outcome(peer.transfer(link, body)).outcome
+        outcome = peer.outcome(peer.transfer(link, body)).result
         if outcome != "accepted":
             return equals(peer, outcome, "accepted", f"outcome with a next-outgoing-id of {first}:")
     return equals(peer, state_of(peer)["next_incoming_id"], serial(first + count), "next-incoming-id")

@@ -261,6 +261,10 @@ def only_transfer_aborts(peer: Peer) -> Verdict:
     link = sender(peer, address)
     peer.claim("nothing of what the aborting transfer carries")
     piece(peer, link, octets_of(b"a whole message"), aborted=True)
+    # No transition leads from the start to ABORTED (amqp-1.0 §2.6.14, figure 2.58): a target may refuse it.
+    reaction = peer.reaction(link=link)
+    if reaction.refusal is not None:
+        return observed_either_way(peer, "", reaction)
     peer.outcome(peer.transfer(link, b"next"))
     return equals(peer, contents(peer, address), [b"next"], "messages")
 

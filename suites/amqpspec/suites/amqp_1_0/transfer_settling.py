@@ -164,13 +164,15 @@ def mode_second(peer: Peer) -> Verdict:
         return holds(peer, False, "settled before the sender")
     peer.disposition(sent, role="sender")
     again = peer.outcome(peer.transfer(link, b"two", delivery_tag=sent.tag))
-    return holds(peer, again.outcome == "accepted", f"{again.outcome or 'no state'} under the same tag")
+    return holds(peer, again.result == "accepted", f"{again.outcome or 'no state'} under the same tag")
 
 
 @case("transfer.rcv-settle-mode.default.first", covers=["performatives/transfer/rcv-settle-mode/default"])
 def mode_left_out_on_a_link_of_mode_first(peer: Peer) -> Verdict:
     """A transfer that omits the mode uses the mode of the attach: first."""
     link = sender(peer, peer.node(), rcv_settle_mode="first")
+    if owed(link.attached, "attach")["rcv_settle_mode"] == SECOND_MODE:
+        raise OutOfReach("the target answers rcv-settle-mode first with second", link.attached)
     peer.claim("a settled disposition of the target")
     sent = piece(peer, link, octets_of(b"message"))
     peer.until(lambda: sent.settled_by_target, "a settled disposition", link=link)
