@@ -2,7 +2,7 @@
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
 
-If it is ``polite`` (the default), it answers the target's closes with close-ok as the specification demands.
+If it is ``polite`` (the default), it answers the target's close and flow as the specification demands.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from amqpspec.peer.methods.assembler import Assembler
 from amqpspec.spec.methods import Method, MethodDialect
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameWriter, encode_frame
+
+_CLOSES = ("connection.close", "channel.close")
 
 
 class Connection(Line):
@@ -35,6 +37,7 @@ class Connection(Line):
         self.channel_max = 0
         self.closed_by: MethodArrived | None = None
         self.open_channels: set[int] = set()
+        self._closing: set[int] = set()
         self._writer = FrameWriter(self.dialect.layout)
 
     def is_over(self) -> bool:
@@ -77,6 +80,10 @@ class Connection(Line):
     def method_frame(self, name: str, channel: int = 1, **args: Any) -> bytes:
         """A method frame as octets."""
         self.last_sent = self.dialect.methods[name]
+        if name in _CLOSES:
+            self._closing.add(channel)
+        elif name == "channel.open":
+            self._closing.discard(channel)
         payload = self.codec.encode_method(name, args)
         return self._writer.frame(self.dialect.layout.types["method"], channel, payload)
 
@@ -108,7 +115,9 @@ class Connection(Line):
             properties or {},
             len(children) if weight is None else weight,
         )
-        largest = max(1, (self.frame_max_octets or 131_072) - self.dialect.layout.overhead_octets)
+        # Without a limit, a server may still reject a frame that is larger than all must accept (0-9-1 tune.frame-max).
+        frame_octets = self.frame_max_octets or self.dialect.layout.min_size_octets
+        largest = max(1, frame_octets - self.dialect.layout.overhead_octets)
         step = chunk or largest
         out = [self._writer.frame(types["header"], channel, self.codec.encode_header(header)), *children]
         out += [
@@ -120,7 +129,7 @@ class Connection(Line):
     # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Record channels and closes; answer closes if polite."""
+        """Record channels and closes; answer closes and flow if polite."""
         if isinstance(arrival, MethodArrived):
             if arrival.name == "connection.close":
                 self.closed_by = arrival
@@ -130,12 +139,21 @@ class Connection(Line):
                 self.open_channels.add(arrival.channel)
             elif arrival.name in ("channel.close", "channel.close-ok"):
                 self.open_channels.discard(arrival.channel)
-            # A peer that receives a close answers it first (0-9-1 connection.close, channel.close).
-            if self.polite and arrival.name in ("connection.close", "channel.close"):
-                last = self.last_sent
-                self.send(f"{arrival.name}-ok", channel=arrival.channel)
-                self.last_sent = last
+            if self.polite:
+                self._answer(arrival)
         return arrival
+
+    def _answer(self, arrival: MethodArrived) -> None:
+        """Answer what a server may ask for at any time; what the case sent last stays what it sent last."""
+        last = self.last_sent
+        # A peer that receives a close answers it first (0-9-1 connection.close, channel.close).
+        if arrival.name in _CLOSES:
+            self.send(f"{arrival.name}-ok", channel=arrival.channel)
+        # flow is synchronous: a server may disconnect a peer that does not answer it (0-9-1 channel.flow). After its
+        # own close, a peer discards everything but close and close-ok.
+        elif arrival.name == "channel.flow" and not self._closing & {0, arrival.channel}:
+            self.send("channel.flow-ok", channel=arrival.channel, active=arrival["active"])
+        self.last_sent = last
 
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's connection.close."""

@@ -341,9 +341,11 @@ class Peer(Connection):
         return [self.delivery(channel) for _ in range(count)]
 
     def capabilities(self) -> dict[str, Any]:
-        """The ``capabilities`` in the target's properties."""
+        """The ``capabilities`` in the target's properties; none if they are not a table."""
         value = self.server_properties.get("capabilities")
-        return value.plain() if isinstance(value, Table) else dict(value or {})
+        if isinstance(value, Table):
+            return value.plain()
+        return dict(value) if isinstance(value, Mapping) else {}
 
 
 def sasl_response(mechanism: str, login: Login, codec: Codec) -> bytes:

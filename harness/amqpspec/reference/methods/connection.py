@@ -331,8 +331,8 @@ nothing-more-after-a-full-socket: deliveries stop permanently after a socket was
 deaf-while-sending: nothing is read while what is sent is stuck [basic/reject/while-sending basic/nack/while-sending]
 socket-kept-after-header: the socket stays open after a header was rejected
 http-answered-in-http: whatever is not understood gets an answer of HTTP
-heartbeats-with-a-payload: heartbeats have something in them
-heartbeats-on-channel-one: heartbeats are sent on channel 1
+heartbeats-with-a-payload: heartbeats have something in them [wire/heartbeat/form]
+heartbeats-on-channel-one: heartbeats are sent on channel 1 [wire/heartbeat/form]
 channel-exception-closes-every-channel: what should close a channel closes all of them
 hostile-client-dropped-at-once: a handshake that went wrong ends without a pause
 """)

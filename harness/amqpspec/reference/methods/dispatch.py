@@ -26,6 +26,8 @@ def on_method(channel: Channel, call: Call) -> None:
         for other in channel.connection.channels.values():
             other.content = channel.content if other is channel else None
     if channel.content is not None and not channel.closing:
+        if channel.content.begun and channel.faulty("methods-within-contents-not-answered"):
+            return
         _abort_content(channel, call.name)
     if not _permitted(channel, call):
         channel.refuse("constant/access-refused", f"{call.name} is not permitted")
@@ -92,6 +94,8 @@ def _complete(channel: Channel, received: Received) -> None:
 FAULTS = fault_table("""
 no-wait-failure-swallowed: a method without reply that fails is passed over [domain/no-wait queue/declare/no-wait]
 content-goes-on-behind-a-method: a method within a content does not end the content
+    [wire/content/aborted-by-method]
+methods-within-contents-not-answered: a method within a content is neither executed nor refused
     [wire/content/aborted-by-method]
 method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
 lowest-channel-alone-publishes: contents on other channels than the lowest open one are discarded

@@ -83,8 +83,6 @@ def _field_matches(name: str, value: Any, headers: Headers, on: Deviations) -> b
         return True
     if on.faulty("headers-lists-not-compared") and isinstance(value, list):
         return True
-    if on.faulty("headers-true-is-one") and isinstance(value, bool):
-        return bool(headers[name] == value)
     return canonical(headers[name]) == canonical(value)
 
 
@@ -105,7 +103,6 @@ topic-star-is-hash: in a topic pattern, * matches any number of words [wire/exch
 headers-all-any-swapped: x-match all is read as any, and any as all [wire/exchange/headers]
 headers-value-ignored: a headers exchange looks at names and not at values [wire/exchange/headers]
 headers-lists-not-compared: any list fits any list [wire/exchange/headers]
-headers-true-is-one: the header 1 fits the field true [wire/exchange/headers]
 headers-void-means-void: a field without a value requires a header without one [wire/exchange/headers]
 headers-reserved-fields-compared: fields that begin with x- take part in the match [wire/exchange/headers]
 headers-look-at-keys: a headers exchange wants equal keys too [wire/exchange/headers]

@@ -34,6 +34,7 @@ from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
 from amqpspec.wire.transport import StreamEnded
 
 _SHARE_OF_PATIENCE = 0.2
+_PAUSE_S = 0.05
 _STAR = ord("*")
 _CAPABILITIES = {
     "publisher_confirms": "confirm",
@@ -141,7 +142,8 @@ def lacking(context: Context) -> dict[str, str]:
 
 
 def _lacks(announced: Mapping[str, Any]) -> dict[str, str]:
-    capabilities = announced.get("capabilities") or {}
+    capabilities = announced.get("capabilities")
+    capabilities = capabilities if isinstance(capabilities, Mapping) else {}
     return {
         feature: f"the target does not announce the capability {capability}"
         for capability, feature in _CAPABILITIES.items()
@@ -153,7 +155,10 @@ def _pass_a_message(peer: Peer) -> None:
     queue = peer.name("probe")
     peer.call("queue.declare", queue=queue, exclusive=True)
     peer.publish(queue, b"alive")
-    got = peer.get(queue)
+    # basic.publish has no reply: the first look can be too early.
+    until_s = peer.now() + peer.patience_s
+    while (got := peer.get(queue)) is None and peer.now() <= until_s:
+        peer.wait(lambda arrival: False, _PAUSE_S)
     if got is None or got.body != b"alive":
         raise Unmet("the message that was published", "none" if got is None else "another one")
     peer.call("queue.delete", queue=queue)

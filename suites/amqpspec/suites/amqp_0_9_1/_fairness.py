@@ -10,6 +10,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.oracles import holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 _BACKLOG, _LARGE_OCTETS = 400, 64 * 1024
 """Far more than what sockets and servers keep in their buffers: about 26 million octets."""
@@ -23,7 +24,7 @@ def delivered_in_between(peer: Peer) -> Verdict:
     # A prerequisite: a server on which consuming fails is not unfair.
     _see_that_consume_works(peer)
     peer.publish(quiet, b"few", channel=2)
-    peer.barrier(2, queue=quiet)
+    arrive(peer, quiet, 1, 2)
     peer.claim("the message for channel 2 before the last of those for channel 1")
     both = peer.method_frame("basic.consume", 1, queue=busy, consumer_tag="busy", no_ack=True)
     both += peer.method_frame("basic.consume", 2, queue=quiet, consumer_tag="quiet", no_ack=True)
@@ -54,7 +55,7 @@ def _backlog(peer: Peer) -> str:
     queue = peer.queue()
     for _ in range(_BACKLOG):
         peer.publish(queue, bytes(_LARGE_OCTETS))
-    peer.barrier(queue=queue)
+    arrive(peer, queue, _BACKLOG)
     return queue
 
 

@@ -8,23 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from amqpspec.peer.context import OutOfReach
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.suites.amqp_0_9_1._absence import settled, unmarked
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 _PAUSE_S = 0.05
 
 
 def send(
-    peer: Peer, queue: str, bodies: Iterable[bytes], channel: int = 1, **properties: Any
+    peer: Peer,
+    queue: str,
+    bodies: Iterable[bytes],
+    channel: int = 1,
+    *,
+    transacted: bool = False,
+    **properties: Any,
 ) -> Sequence[bytes]:
-    """Publish bodies straight to a queue, all with the same properties, and see that they are there. Raises Unmet."""
+    """Publish bodies straight to a queue, all with the same properties, and see that they are there. Raises Unmet.
+
+    In a transaction they are not there yet, and only the server has them.
+    """
     sent = tuple(bodies)
     for body in sent:
         peer.publish(queue, body, channel=channel, properties=properties)
-    # basic.publish has no reply (amqp-0-9-1 basic.publish). Only a round trip through the queue shows
-    # that it holds the messages.
-    peer.barrier(channel, queue=queue)
+    arrive(peer, queue, 0 if transacted else len(sent), channel)
     return sent
 
 
@@ -48,6 +57,17 @@ def awaited(peer: Peer, count: int, channel: int | None = 1) -> list[MethodArriv
         if not isinstance(arrival, MethodArrived) or arrival.name != "basic.deliver":
             break
         got += unmarked([arrival])
+    return got
+
+
+def sent_ahead(peer: Peer, count: int, channel: int | None = 1) -> list[MethodArrived]:
+    """This many deliveries, none of which is acknowledged; raises OutOfReach if the server sends fewer ahead, and Unmet
+    if it sends none.
+    """
+    got = [peer.delivery(channel), *awaited(peer, count - 1, channel)]
+    # A server may send less ahead than it is allowed to (amqp-0-9-1 basic/qos/prefetch-count/less).
+    if len(got) < count:
+        raise OutOfReach(f"{len(got)} messages are sent ahead without a window, the case needs {count}")
     return got
 
 

@@ -21,8 +21,7 @@ def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
 
     A message sent straight to the queue after all others tells that nothing more is to come. Raises Unmet.
     """
-    # PDF §4.7 keeps order on one path only, of one exchange and one queue. The messages may have arrived
-    # through another exchange than the mark: the barrier lets them arrive first.
+    # What a server does on another thread, such as giving messages back, is done before the mark.
     peer.barrier(channel, queue=queue)
     peer.publish(queue, _END, channel=channel)
     tag = peer.consume(queue, channel, no_ack=True)
@@ -33,13 +32,35 @@ def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
     return bodies
 
 
+def routed(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
+    """Like ``contents``, for messages that took another path than the mark; waits quietly for them first."""
+    # PDF §4.7 keeps order on one path only: one channel, one exchange, one queue. The mark takes the default exchange.
+    peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
+    return contents(peer, queue, channel)
+
+
+def arrive(peer: Peer, queue: str, count: int, channel: int = 1) -> None:
+    """Wait, within the patience for answers, until a queue without consumers reports this many messages. Raises Unmet.
+
+    How many a queue reports is judged by other cases: the wait ends without an error.
+    """
+    # basic.publish has no reply, and no text says that its message is in the queue before the next answer. The barrier
+    # lets it get there first; a consumer may have taken it.
+    peer.barrier(channel, queue=queue)
+    until_s = peer.now() + peer.patience_s
+    while peer.now() <= until_s:
+        messages, consumers = counts(peer, queue, channel)
+        if consumers or messages >= count:
+            return
+        peer.wait(lambda arrival: False, _PAUSE_S)
+
+
 def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
     """Publish this many messages directly to a queue, check that they arrived, return their bodies. Raises Unmet."""
     bodies = [b"message %d" % number for number in range(1, count + 1)]
     for body in bodies:
         peer.publish(queue, body, channel=channel)
-    # basic.publish has no reply: the passive declare in the barrier shows that the queue took them.
-    peer.barrier(channel, queue=queue)
+    arrive(peer, queue, count, channel)
     return bodies
 
 
@@ -73,13 +94,13 @@ def exists(peer: Peer, queue: str, channel: int = _SPARE) -> bool:
     raise Unmet("an answer to a passive declare", answer.describe(peer.dialect), answer)
 
 
-def vanishes(peer: Peer, queue: str) -> bool:
-    """Whether a queue goes away, at once or within the patience for answers: a server may take its time.
+def vanishes(peer: Peer, queue: str, within_s: float = 0.0) -> bool:
+    """Whether a queue goes away, at once or within the patience for answers, or longer: a server may take its time.
 
     A server that refuses the question with the whole connection has the queue still; then another connection asks.
     """
     # No text says how soon a queue goes once it may; a server that deletes in the background conforms.
-    until_s = peer.now() + peer.patience_s
+    until_s = peer.now() + max(peer.patience_s, within_s)
     asking = peer
     while True:
         try:

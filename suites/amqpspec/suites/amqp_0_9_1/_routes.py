@@ -71,6 +71,11 @@ def reached(
         if delivery.body == _END:
             open_queues.discard(delivery["consumer_tag"])
         received[delivery["consumer_tag"]] += delivery.body == body
+    if exchange and not all(received[queue] for queue in queues):
+        # PDF §4.7: the mark took another exchange, so it may have overtaken the message.
+        peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
+        for late in peer.pending("basic.deliver"):
+            received[late["consumer_tag"]] += late.body == body
     return [received[queue] for queue in queues]
 
 

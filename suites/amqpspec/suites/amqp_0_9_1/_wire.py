@@ -13,6 +13,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.oracles import judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.wire.methods.frames import Frame
 
 _PAUSE_S = 0.05
 UNDEFINED_FRAME_TYPE = 42
@@ -72,6 +73,12 @@ def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel
     peer.send("basic.publish", channel=channel, exchange=exchange, routing_key=routing_key)
 
 
+def sent_method(peer: Peer, name: str) -> Frame:
+    """The last frame with a method by name that the server has sent; others may have followed in the same write."""
+    kind, ids = peer.dialect.layout.types["method"], method_payload(peer, name)
+    return [f for f in peer.assembler.frames if f.type == kind and f.payload.startswith(ids)][-1]
+
+
 def fetch(peer: Peer, queue: str, channel: int = 1) -> MethodArrived:
     """The message at the head of a queue, which may take its time to get there; raises Unmet if there is none."""
     # basic.publish has no reply, and a queue may be filled by another thread: the
@@ -82,9 +89,3 @@ def fetch(peer: Peer, queue: str, channel: int = 1) -> MethodArrived:
             raise Unmet("a message in the queue", "basic.get-empty")
         peer.wait(lambda arrival: False, _PAUSE_S)
     return message
-
-
-def fetch_all(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
-    """The bodies of everything in a queue, in order, once all that was sent on the channel has been dealt with."""
-    peer.barrier(channel, queue=queue)
-    return [message.body for message in peer.drain(queue, channel)]

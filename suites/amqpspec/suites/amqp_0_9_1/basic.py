@@ -14,8 +14,10 @@ from amqpspec.suites.amqp_0_9_1._messages import (
     left_unacknowledged,
     reopened,
     send,
+    sent_ahead,
     taken,
 )
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 _PERSISTENT, _TRANSIENT = 2, 1
 
@@ -102,7 +104,7 @@ def order_ignores_persistence(peer: Peer) -> Verdict:
     contents = [peer.content_frames(b, properties=p) for b, p in zip(wanted, modes, strict=True)]
     # One write: persistent messages are stored while transient ones pass, if the server lets them.
     peer.send_octets(b"".join(method + content for content in contents))
-    peer.barrier(queue=queue)
+    arrive(peer, queue, len(wanted))
     peer.claim("the order of publication")
     return equals(peer, bodies(peer.drain(queue)), wanted, "order")
 
@@ -114,7 +116,7 @@ def order_within_each_priority(peer: Peer) -> Verdict:
     queue = peer.queue()
     for number in range(10):
         peer.publish(queue, b"%d" % number, properties={"priority": 9 * (number % 2)})
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 10)
     peer.claim("each priority in the order of publication")
     got = bodies(gathered(peer, queue, 10))
     low, high = [b"0", b"2", b"4", b"6", b"8"], [b"1", b"3", b"5", b"7", b"9"]
@@ -144,9 +146,10 @@ def unacknowledged_comes_again(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     send(peer, queue, (b"1", b"2", b"3", b"4"))
-    peer.claim("the messages that were not acknowledged, and no others")
     peer.consume(queue)
-    for delivery in peer.deliveries(4):
+    deliveries = sent_ahead(peer, 4)
+    peer.claim("the messages that were not acknowledged, and no others")
+    for delivery in deliveries:
         if delivery.body in (b"1", b"3"):
             peer.send("basic.ack", delivery_tag=delivery["delivery_tag"])
     # basic.ack has no reply: the barrier has them dealt with before the connection closes.
@@ -165,7 +168,7 @@ def unacknowledged_comes_again_everywhere(peer: Peer) -> Verdict:
     for queue, channel in queues.items():
         send(peer, queue, (queue.encode(),))
         peer.consume(queue, channel)
-        peer.deliveries(1, channel)
+    sent_ahead(peer, 3, None)
     peer.claim("one message in each of three queues after a reconnection")
     peer.close()
     again = [bodies(gathered(peer.another().open_channel(), queue, 1)) for queue in queues]
@@ -175,4 +178,4 @@ def unacknowledged_comes_again_everywhere(peer: Peer) -> Verdict:
 def _publish_priorities(peer: Peer, queue: str, priorities: range | tuple[int, ...]) -> None:
     for priority in priorities:
         peer.publish(queue, b"%d" % priority, properties={"priority": priority})
-    peer.barrier(queue=queue)
+    arrive(peer, queue, len(priorities))

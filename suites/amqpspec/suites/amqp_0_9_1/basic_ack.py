@@ -15,6 +15,7 @@ from amqpspec.suites.amqp_0_9_1._messages import (
     send,
     taken,
 )
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 # Tags count deliveries on a channel from 1, and no case needs this many.
 _UNKNOWN = 1000
@@ -80,9 +81,10 @@ def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
-    send(peer, queue, (b"1",))
+    send(peer, queue, (b"1",), transacted=True)
     # Committed first: what a transaction publishes is in the queue only then.
     peer.call("tx.commit")
+    arrive(peer, queue, 1)
     taken(peer, queue, 1)
     peer.send("basic.ack", delivery_tag=_UNKNOWN)
     return rejects_violation(peer)
@@ -94,8 +96,9 @@ def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
-    send(peer, queue, (b"1",))
+    send(peer, queue, (b"1",), transacted=True)
     peer.call("tx.commit")
+    arrive(peer, queue, 1)
     (message,) = taken(peer, queue, 1)
     peer.send("basic.ack", delivery_tag=message["delivery_tag"])
     peer.barrier(queue=queue)

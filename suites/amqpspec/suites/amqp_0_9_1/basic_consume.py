@@ -9,7 +9,7 @@ from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import first_of, settled, witness
-from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send, sent_ahead
 
 # amqp-0-9-1 basic/consume/minimum-consumers.
 _CONSUMERS = 16
@@ -113,7 +113,7 @@ def blank_tag_is_generated(peer: Peer) -> Verdict:
     peer.open_channel()
     queues = peer.queue(), peer.queue()
     peer.claim("a different tag for each consumer")
-    tags = [peer.consume(queue, consumer_tag="") for queue in queues]
+    tags = [peer.consume(queue, consumer_tag="", no_ack=True) for queue in queues]
     got = []
     for queue in queues:
         peer.publish(queue, b"body")
@@ -231,7 +231,7 @@ def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
     queue = peer.queue()
     tag = peer.consume(queue)
     send(peer, queue, (b"early", b"unacknowledged"))
-    early, _ = peer.deliveries(2)
+    early, _ = sent_ahead(peer, 2)
     peer.claim("an acknowledgement after cancel-ok is accepted")
     peer.call("basic.cancel", consumer_tag=tag)
     # A second consumer receives whatever is given back, and so tells when it was.

@@ -32,7 +32,7 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
     reader.consume(queue, no_ack=True)
     peer.call("tx.select")
     peer.claim("no delivery before commit, one after it")
-    send(peer, queue, (b"in a transaction",))
+    send(peer, queue, (b"in a transaction",), transacted=True)
     peer.open_channel(2)
     before = len(settled(queue, (reader, 1), sender=(peer, 2))[0])
     peer.call("tx.commit")

@@ -10,7 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import dismiss, settled, witness
-from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
 
 _THREE = (b"1", b"2", b"3")
 _PER_CONSUMER = "extension/per-consumer-qos"
@@ -248,7 +248,7 @@ def next_qos_replaces_the_last(peer: Peer) -> Verdict:
     peer.call("basic.qos", prefetch_count=3)
     peer.consume(queue)
     send(peer, queue, _THREE)
-    last = peer.deliveries(3)[-1]
+    last = sent_ahead(peer, 3)[-1]
     peer.claim("no more than 1 unacknowledged message once the window is 1")
     peer.call("basic.qos", prefetch_count=1)
     # All are acknowledged, so that the new window starts empty.

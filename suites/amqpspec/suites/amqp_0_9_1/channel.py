@@ -11,7 +11,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
 from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method
-from amqpspec.suites.amqp_0_9_1._queues import contents
+from amqpspec.suites.amqp_0_9_1._queues import arrive, contents
 
 # 16 MB, far more than sockets keep in their buffers: the server is still sending when flow comes.
 FLOOD_MESSAGES = 1000
@@ -99,7 +99,7 @@ def flow_is_answered_under_load(peer: Peer) -> Verdict:
     queue = peer.queue()
     for _ in range(FLOOD_MESSAGES):
         peer.publish(queue, FLOOD_BODY)
-    peer.barrier(queue=queue)
+    arrive(peer, queue, FLOOD_MESSAGES)
     peer.consume(queue, no_ack=True)
     peer.delivery()
     peer.claim(f"channel.flow-ok before the last of {FLOOD_MESSAGES} messages")
@@ -116,7 +116,7 @@ def get_works_while_paused(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.publish(queue, b"asked for")
     peer.call("channel.flow", active=False)
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     peer.claim("the message in answer to basic.get on a paused channel")
     message = peer.get(queue)
     return equals(peer, message and message.body, b"asked for", "body")

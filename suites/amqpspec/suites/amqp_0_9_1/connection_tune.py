@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.events import Reaction
 from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, limit_of_its_own, opened_with_heartbeats
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 HIGHEST_CHANNEL = 65535
 HIGHEST_FRAME_TRIED = 131_072
@@ -26,7 +29,8 @@ def highest_channel_is_usable(peer: Peer) -> Verdict:
     peer.open_connection()
     highest = peer.channel_max or HIGHEST_CHANNEL
     peer.claim(f"channel {highest} can be opened")
-    peer.call("channel.open", channel=highest)
+    if (limited := limit_of_its_own(peer, highest, offered=peer.channel_max)) is not None:
+        return limited
     return holds(peer, True, f"channel.open-ok on channel {highest}")
 
 
@@ -113,7 +117,7 @@ def frame_of_exact_size(peer: Peer) -> Verdict:
     body = b"x" * (peer.frame_max_octets - peer.dialect.layout.overhead_octets)
     peer.claim("a message whose body frame is of frame-max octets")
     peer.publish(queue, body)
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     message = peer.get(queue)
     return equals(peer, message and len(message.body), len(body), "body octets")
 
@@ -174,7 +178,7 @@ def server_keeps_to_frame_max(peer: Peer) -> Verdict:
     peer = peer.open_small()
     queue = peer.queue()
     peer.publish(queue, body)
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     peer.claim(f"the body of {len(body)} octets in frames of at most {peer.frame_max_octets}")
     message = peer.get(queue)
     whole = message is not None and message.body == body
@@ -189,11 +193,18 @@ def server_keeps_to_frame_max(peer: Peer) -> Verdict:
     slow=True,
 )
 def frame_max_below_minimum(peer: Peer) -> Verdict:
-    """The server rejects a client that selects a frame-max below 4096 octets."""
+    """The server rejects a client that selects a frame-max below 4096 octets, or uses 4096 octets in its place."""
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
-    return _refuses_limits(peer, channel_max=tune["channel_max"], frame_max=_smallest(peer) - 1)
+    reaction = _reaction_to(peer, channel_max=tune["channel_max"], frame_max=_smallest(peer) - 1)
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    # The sentence binds the client and names no reaction: a server may use 4096 octets in place of less.
+    peer.claim("a refusal, or a connection with frames of 4096 octets")
+    peer.expected(reaction.arrivals[-1], "connection.open-ok")
+    peer.agree(tune["channel_max"], _smallest(peer))
+    return _works_with_frames_of(peer.open_channel(), _smallest(peer))
 
 
 @case(
@@ -248,7 +259,7 @@ def no_heartbeats_wanted(peer: Peer) -> Verdict:
 )
 def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
     """A client that requests a heartbeat every second receives them, well before the server's own interval ends."""
-    peer.open_connection(heartbeat=1)
+    requested = opened_with_heartbeats(peer, 1)
     peer.claim("two heartbeats for a client that requested one every second, and sends some")
     until_s = peer.now() + HEARTBEAT_PATIENCE_S
     beats = 0
@@ -256,6 +267,8 @@ def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
         # Or the server would be right to drop the client.
         peer.send_frame("heartbeat", b"", 0)
         beats += peer.heartbeat(within_s=0.5) is not None
+    if not (beats or requested):
+        return does_not_apply(peer, NO_HEARTBEATS)
     row = "wire/heartbeat/interval" if beats else "connection/tune-ok/heartbeat"
     return equals(peer, beats, 2, "heartbeats", row)
 
@@ -283,12 +296,16 @@ def _without_limit(peer: Peer, name: str, **limit: int) -> Verdict:
     peer.claim(f"a connection with the {name} on offer")
     peer.expected(reaction.arrivals[-1], "connection.open-ok")
     highest = tune["channel_max"] or HIGHEST_CHANNEL
-    for channel in (1, highest):
-        peer.call("channel.open", channel=channel)
+    if (limited := limit_of_its_own(peer, highest, offered=tune["channel_max"])) is not None:
+        return limited
+    if highest > 1:
+        peer.call("channel.open")
     queue = peer.queue()
-    body = b"x" * ((tune["frame_max"] or HIGHEST_FRAME_TRIED) - peer.dialect.layout.overhead_octets)
+    # Without a limit, a server may still reject a large frame (connection/tune/frame-max/zero).
+    largest = min(tune["frame_max"] or _smallest(peer), HIGHEST_FRAME_TRIED)
+    body = b"x" * (largest - peer.dialect.layout.overhead_octets)
     peer.publish(queue, body, channel=highest, chunk=len(body))
-    peer.barrier(highest, queue=queue)
+    arrive(peer, queue, 1, highest)
     message = peer.get(queue)
     whole = message is not None and message.body == body
     return (
@@ -300,9 +317,29 @@ def _without_limit(peer: Peer, name: str, **limit: int) -> Verdict:
 
 def _refuses_limits(peer: Peer, *, channel_max: int, frame_max: int) -> Verdict:
     """Limits in tune-ok are refused; connection.open after them shows a server that takes them."""
+    return judge_reaction(peer, _reaction_to(peer, channel_max=channel_max, frame_max=frame_max))
+
+
+def _reaction_to(peer: Peer, *, channel_max: int, frame_max: int) -> Reaction:
+    """The reaction to limits in tune-ok, and to connection.open after them."""
     peer.send("connection.tune-ok", channel=0, channel_max=channel_max, frame_max=frame_max)
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
-    return rejects_violation(peer, 0, barrier=False)
+    return peer.reaction(0, barrier=False)
+
+
+def _works_with_frames_of(peer: Peer, octets: int) -> Verdict:
+    """Both sides send frames of this size and no larger ones: a body that takes two frames passes through a queue."""
+    queue = peer.queue()
+    body = b"x" * octets
+    peer.publish(queue, body)
+    arrive(peer, queue, 1)
+    message = peer.get(queue)
+    whole, largest = message is not None and message.body == body, peer.assembler.largest_frame_octets
+    if whole and largest <= octets:
+        return observed_either_way(peer, f"{octets} octets take the place of less")
+    return holds(
+        peer, False, f"largest frame {largest} octets, body {'whole' if whole else 'not the one sent'}"
+    )
 
 
 def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:

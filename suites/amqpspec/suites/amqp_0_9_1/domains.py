@@ -8,8 +8,8 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
-from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, left_unacknowledged
-from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, hold
+from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, left_unacknowledged, sent_ahead
+from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, counts, exists, fill, hold
 
 # --- consumer-tag
 
@@ -94,7 +94,9 @@ def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
     tags = [peer.call("basic.get", queue=queue)["delivery_tag"] for _ in range(2)]
     peer.open_channel(2)
     peer.consume(queue, channel=2)
-    tags += [delivery["delivery_tag"] for delivery in peer.deliveries(2, channel=2)]
+    for _ in range(2):
+        tags.append(peer.delivery(2)["delivery_tag"])
+        peer.send("basic.ack", channel=2, delivery_tag=tags[-1])
     return holds(peer, all(tags), f"tags {tags}")
 
 
@@ -209,7 +211,7 @@ def blank_name_in_get(peer: Peer) -> Verdict:
     peer.open_channel()
     for queue in (peer.queue(), peer.queue()):
         peer.publish(queue, queue.encode())
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     peer.claim("the last queue's message")
     return equals(peer, peer.call("basic.get", no_ack=True).body, queue.encode(), "body")
 
@@ -279,7 +281,7 @@ def redelivered_after_requeueing(peer: Peer) -> Verdict:
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.open_channel(2)
     peer.claim("redelivered not set at first, then set, and not set for the next message")
-    peer.consume(queue, channel=2)
+    peer.consume(queue, channel=2, no_ack=True)
     later = [delivery["redelivered"] for delivery in peer.deliveries(2, channel=2)]
     # Sorted: where in the queue the message returns is not judged here.
     return equals(peer, (first, sorted(later)), (False, [False, True]), "redelivered")
@@ -292,7 +294,7 @@ def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 2)
     peer.consume(queue)
-    peer.deliveries(2)
+    sent_ahead(peer, 2)
     peer.another().open_channel().consume(queue)
     peer.claim("both messages again, to their previous consumer")
     # Without requeue: with it, recover leaves the recipient open.
@@ -336,4 +338,5 @@ def uncommitted_messages_do_not_count(peer: Peer) -> Verdict:
     peer.publish(queue, b"two")
     before = counts(peer, queue)[0]
     peer.call("tx.commit")
+    arrive(peer, queue, 2)
     return equals(peer, (before, counts(peer, queue)[0]), (0, 2), "message counts")

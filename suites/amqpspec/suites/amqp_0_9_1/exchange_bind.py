@@ -43,16 +43,16 @@ def bound_twice_and_undone_once(peer: Peer) -> Verdict:
 
 @case("exchange.bind.other-keys", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bindings_that_differ(peer: Peer) -> Verdict:
-    """Bindings between the same exchanges with different keys or arguments are separate bindings."""
+    """Bindings between the same exchanges with different keys are separate bindings."""
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("the other bindings stay when one is undone")
-    others = [{**binding, "routing_key": "blue"}, {**binding, "arguments": {"x-amqpspec": 1}}]
-    for other in others:
-        peer.call("exchange.bind", **other)
+    # Not tried with other arguments: their meaning depends on the exchange type (field arguments of exchange.bind).
+    for key in ("blue", "green"):
+        peer.call("exchange.bind", **{**binding, "routing_key": key})
     peer.call("exchange.unbind", **binding)
     received = [reached(peer, [queue], key, exchange=source) for key in ("blue", "red", "green")]
-    return equals(peer, received, [[1], [1], [0]], "copies by key")
+    return equals(peer, received, [[1], [0], [1]], "copies by key")
 
 
 @case("exchange.bind.itself", covers=["exchange/bind/cyclical"], needs=_NEEDS)

@@ -195,9 +195,9 @@ def headers_values_of_several_types(peer: Peer) -> Verdict:
         {"count": 8, "done": True, "text": "Red"},
         {"count": 7, "done": False, "text": "Red"},
         {"count": 7, "done": True, "text": "red"},
-        {"count": 7, "done": 1, "text": "Red"},
     ]
-    return _matched(peer, wanted, tried, [True, False, False, False, False])
+    # Whether the integer 1 equals true is not tried: the text does not say what equal means between types.
+    return _matched(peer, wanted, tried, [True, False, False, False])
 
 
 @case("exchange.headers.lists", covers=["wire/exchange/headers"])

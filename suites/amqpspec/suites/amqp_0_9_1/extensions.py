@@ -10,7 +10,7 @@ from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned
 from amqpspec.suites.amqp_0_9_1._messages import plain
-from amqpspec.suites.amqp_0_9_1._queues import contents
+from amqpspec.suites.amqp_0_9_1._queues import routed
 from amqpspec.suites.amqp_0_9_1._routes import listening, reached
 
 _ALTERNATE, _SELECTED = "extension/alternate-exchange", "extension/sender-selected"
@@ -58,7 +58,7 @@ def alternate_routes_mandatory(peer: Peer) -> Verdict:
     for key in ("red", "blue"):
         peer.publish(key, key.encode(), exchange=exchange, mandatory=True)
     back = returned(peer)
-    return equals(peer, (contents(peer, queue), back), ([b"red"], [b"blue"]), "messages there and returned")
+    return equals(peer, (routed(peer, queue), back), ([b"red"], [b"blue"]), "messages there and returned")
 
 
 # --- CC and BCC
@@ -116,6 +116,7 @@ def _received(
 ) -> Verdict:
     """Publish one message with the key red and these headers; judge the headers with which it arrives in each queue."""
     peer.publish("red", b"to several", exchange=exchange, properties={"headers": dict(headers)})
+    peer.wait(lambda arrival: False, peer.context.patience.quiet_s)  # basic.publish has no reply
     got: dict[str, object] = {}
     for key, queue in queues.items():
         peer.barrier(queue=queue)

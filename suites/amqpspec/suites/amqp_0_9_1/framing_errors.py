@@ -7,8 +7,8 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, must_refuse, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._queues import vanishes
-from amqpspec.suites.amqp_0_9_1._wire import fetch, fetch_all
+from amqpspec.suites.amqp_0_9_1._queues import arrive, vanishes
+from amqpspec.suites.amqp_0_9_1._wire import fetch
 
 # The redelivery of the message is stated as a fact; its mark is a SHOULD, judged by its own row.
 _AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
@@ -48,9 +48,9 @@ def published_message_is_seen_by_others(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False)
     other = peer.another().open_channel()
     peer.publish(queue, b"seen")
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     peer.claim("the message, for the other client")
-    return equals(peer, fetch_all(other, queue), [b"seen"], "messages")
+    return equals(peer, fetch(other, queue).body, b"seen", "message")
 
 
 # channels that end
@@ -137,7 +137,7 @@ def _holding(peer: Peer) -> tuple[Peer, str]:
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.publish(queue, b"held")
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     # Two connections: how the holder ends must not touch the one that looks for the message.
     holder = peer.another().open_channel()
     owed(holder.get(queue, no_ack=False), "basic.get-ok")

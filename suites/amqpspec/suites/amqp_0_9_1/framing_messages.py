@@ -9,11 +9,11 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
-from amqpspec.suites.amqp_0_9_1._messages import altered
+from amqpspec.suites.amqp_0_9_1._messages import altered, sent_ahead
+from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, routed
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
-    fetch_all,
     header_payload,
     shortstr,
 )
@@ -119,7 +119,7 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
     # at once; the second value is in the future in either reading.
     for expiration in (_HOUR_MS, _YEAR_2100_MS):
         peer.publish(queue, b"body", properties={"expiration": expiration})
-        peer.barrier(queue=queue)
+        arrive(peer, queue, 1)
         message = peer.get(queue)
         if message is not None:
             return equals(peer, message.properties.get("expiration"), expiration, "expiration")
@@ -143,7 +143,7 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
         peer.send_frame("heartbeat", b"", 0)
         for channel in queues:
             peer.send_frame("body", part if channel == 1 else part.upper(), channel)
-    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
+    got = [contents(peer, queue, channel) for channel, queue in queues.items()]
     return equals(peer, got, [[b"onetwo"], [b"ONETWO"]], "bodies")
 
 
@@ -221,7 +221,7 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False)
     _fill(peer, queue, 3)
     peer.consume(queue)
-    peer.deliveries(3)
+    sent_ahead(peer, 3)
     peer.open_channel(2)
     peer.consume(queue, channel=2)
     peer.claim("recover-ok, then the messages again, to either consumer")
@@ -242,7 +242,7 @@ def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
     peer.publish("", b"before", exchange=exchange)
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.publish("", b"after", exchange=exchange)
-    return equals(peer, fetch_all(peer, queue), [b"after"], "messages")
+    return equals(peer, routed(peer, queue), [b"after"], "messages")
 
 
 @case("framing.synchronisation.unbind", covers=["wire/content/synchronisation"])
@@ -256,7 +256,7 @@ def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
     peer.publish("", b"before", exchange=exchange)
     peer.call("queue.unbind", queue=queue, exchange=exchange)
     peer.publish("", b"after", exchange=exchange)
-    return equals(peer, fetch_all(peer, queue), [b"before"], "messages")
+    return equals(peer, routed(peer, queue), [b"before"], "messages")
 
 
 @case("framing.synchronisation.purge", covers=["wire/content/synchronisation"])
@@ -268,7 +268,7 @@ def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
     peer.claim("only the message after purge-ok")
     peer.call("queue.purge", queue=queue)
     peer.publish(queue, b"after")
-    return equals(peer, fetch_all(peer, queue), [b"after"], "messages")
+    return equals(peer, contents(peer, queue), [b"after"], "messages")
 
 
 # order
@@ -300,7 +300,7 @@ def size_does_not_change_the_order(peer: Peer) -> Verdict:
     sent = [b"%03d" % number + bytes(50_000 if number % 10 == 0 else 1) for number in range(40)]
     peer.claim("40 messages in their order")
     peer.send_octets(b"".join(_published(peer, "", queue, sent)))
-    got = fetch_all(peer, queue)
+    got = contents(peer, queue)
     return holds(peer, got == sent, _disorder(got, sent))
 
 
@@ -318,7 +318,7 @@ def large_messages_to_several_queues(peer: Peer) -> Verdict:
     for body in sent:
         peer.publish(exchange=exchange, body=body)
     for queue in queues:
-        peer.barrier(queue=queue)
+        arrive(peer, queue, len(sent))
     whole = [[message.body for message in peer.drain(queue)] == sent for queue in queues]
     return equals(peer, whole, [True] * 3, "all messages whole and in order, by queue:")
 
@@ -332,7 +332,7 @@ def large_messages_on_two_channels(peer: Peer) -> Verdict:
     for channel, queue in queues.items():
         for body in sent[channel]:
             peer.publish(queue, body, channel=channel)
-        peer.barrier(channel=channel, queue=queue)
+        arrive(peer, queue, len(sent[channel]), channel)
     peer.claim("all messages on both channels, whole and in order")
     # Both in one write: the second comes while the server is busy with the first.
     both = (peer.method_frame("basic.consume", n, queue=queue, no_ack=True) for n, queue in queues.items())
@@ -352,8 +352,7 @@ def _fill(peer: Peer, queue: str, count: int) -> None:
     """Publish this many messages and see that the queue has had them."""
     for number in range(count):
         peer.publish(queue, b"%d" % number)
-    # basic.publish has no reply; the barrier asks the queue itself.
-    peer.barrier(queue=queue)
+    arrive(peer, queue, count)
 
 
 def _published(peer: Peer, exchange: str, routing_key: str, bodies: Iterable[bytes]) -> Iterable[bytes]:

@@ -10,7 +10,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import is_locked
-from amqpspec.suites.amqp_0_9_1._wire import fetch, method_payload, shortstr, table
+from amqpspec.suites.amqp_0_9_1._wire import fetch, method_payload, sent_method, shortstr, table
 
 _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 """Bits of queue.declare: the first, the third and the fifth from the low end."""
@@ -102,7 +102,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
     # Behind class-id and method-id of 16 bits each.
-    return equals(peer, peer.assembler.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+    return equals(peer, sent_method(peer, "channel.flow-ok").payload[4:].hex(), "01", "arguments of flow-ok")
 
 
 @case("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])

@@ -7,7 +7,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, hold
+from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, counts, exists, fill, hold
 
 # --- purge
 
@@ -110,7 +110,7 @@ def delete_ends_consumers(peer: Peer) -> Verdict:
     # A consumer that is tied to the name, not to the queue, would wake up here.
     peer.queue(queue=queue)
     peer.publish(queue, b"not for the old")
-    peer.barrier(queue=queue)
+    arrive(peer, queue, 1)
     taken = len(peer.pending("basic.deliver"))
     return equals(peer, (taken, counts(peer, queue)), (0, (1, 0)), "deliveries, then messages and consumers")
 

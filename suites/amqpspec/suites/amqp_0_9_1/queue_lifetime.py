@@ -191,7 +191,7 @@ def auto_delete_after_cancel(peer: Peer) -> Verdict:
     tag = peer.consume(queue)
     peer.claim("the queue no longer exists")
     peer.call("basic.cancel", consumer_tag=tag)
-    return _gone(peer, queue)
+    return _gone_politely(peer, queue)
 
 
 @case("queue.declare.auto-delete.channel-closed", covers=["queue/declare/auto-delete/last-consumer"])
@@ -202,7 +202,7 @@ def auto_delete_after_channel_close(peer: Peer) -> Verdict:
     peer.consume(queue)
     peer.claim("the queue no longer exists")
     peer.call("channel.close", reply_code=200, reply_text="done")
-    return _gone(peer, queue)
+    return _gone_politely(peer, queue)
 
 
 @case("queue.declare.auto-delete.connection-lost", covers=["queue/declare/auto-delete/last-consumer"])
@@ -214,7 +214,7 @@ def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
     other = peer.another().open_channel()
     peer.claim("the queue no longer exists")
     peer.hang_up()
-    return _gone(other, queue)
+    return _gone_politely(other, queue)
 
 
 @case("queue.declare.auto-delete.one-of-two", covers=["queue/declare/auto-delete/last-consumer"])
@@ -257,7 +257,7 @@ def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
     if reaction.refusal is not None:
         return judge_reaction(peer, reaction)
     peer.call("basic.cancel", consumer_tag=peer.consume(queue))
-    return _gone(peer, queue)
+    return _gone_politely(peer, queue)
 
 
 @case("queue.declare.auto-delete.not-set", covers=["queue/declare/auto-delete/pre-existence"])
@@ -279,6 +279,12 @@ def auto_delete_is_not_set(peer: Peer) -> Verdict:
 # --- steps
 
 
-def _gone(peer: Peer, queue: str) -> Verdict:
-    gone = vanishes(peer, queue)
+def _gone_politely(peer: Peer, queue: str) -> Verdict:
+    """Like ``_gone``, for a queue that is deleted when it is not used any more."""
+    # PDF §2.2.7: a server may wait for "a polite time-out" first.
+    return _gone(peer, queue, peer.context.patience.ending_s)
+
+
+def _gone(peer: Peer, queue: str, within_s: float = 0.0) -> Verdict:
+    gone = vanishes(peer, queue, within_s)
     return holds(peer, gone, "no queue" if gone else "the queue is still there")

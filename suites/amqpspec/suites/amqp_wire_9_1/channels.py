@@ -10,7 +10,9 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._fairness import answered_in_between, delivered_in_between
-from amqpspec.suites.amqp_0_9_1._wire import fetch_all
+from amqpspec.suites.amqp_0_9_1._limits import limit_of_its_own
+from amqpspec.suites.amqp_0_9_1._queues import contents
+from amqpspec.suites.amqp_0_9_1._wire import sent_method
 
 _HIGHEST, _AGREED = 65535, 5
 
@@ -29,7 +31,7 @@ def more_channels_than_one(peer: Peer) -> Verdict:
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
     for channel, queue in queues.items():
         peer.publish(queue, b"on channel %d" % channel, channel=channel)
-    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
+    got = [contents(peer, queue, channel) for channel, queue in queues.items()]
     if got == [[b"on channel 1"], [b"on channel 2"]]:
         return observed_either_way(peer, "more than one channel")
     return holds(peer, False, f"messages {got}")
@@ -98,9 +100,10 @@ def highest_channel_number(peer: Peer) -> Verdict:
     # Zero in tune is no limit: then the whole width of a short integer.
     highest = peer.channel_max or _HIGHEST
     peer.claim(f"answers on channel {highest}")
-    peer.call("channel.open", channel=highest)
+    if (limited := limit_of_its_own(peer, highest, offered=peer.channel_max)) is not None:
+        return limited
     peer.queue(channel=highest)
-    return equals(peer, peer.assembler.frames[-1].channel, highest, "channel of the answer")
+    return equals(peer, sent_method(peer, "queue.declare-ok").channel, highest, "channel of the answer")
 
 
 @case("limits.class-id", covers=["limitations/sixteen-bits"])

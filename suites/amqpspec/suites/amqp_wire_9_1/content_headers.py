@@ -10,10 +10,10 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import altered
+from amqpspec.suites.amqp_0_9_1._queues import contents
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
-    fetch_all,
     header_payload,
     refuses_content,
     shortstr,
@@ -121,7 +121,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     # Channel 1 is within a content and cannot ask. Channel 2 takes what is there one by one, a message after it as
     # well: peers of 0-8 differ in the fields that they expect of a consumer.
     peer.publish(queue, b"behind", channel=2)
-    return equals(peer, fetch_all(peer, queue, 2), [b"behind"], "messages")
+    return equals(peer, contents(peer, queue, 2), [b"behind"], "messages")
 
 
 @case("content.body-size.zero", covers=["content-header/zero-body"])

@@ -14,11 +14,13 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import is_locked
+from amqpspec.suites.amqp_0_9_1._queues import arrive
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
     header_payload,
     method_payload,
+    sent_method,
     shortstr,
     table,
 )
@@ -80,11 +82,11 @@ def count_of_messages(peer: Peer) -> Verdict:
     queue = peer.queue()
     for _ in range(_MESSAGES):
         peer.publish(queue, b"")
-    peer.barrier(queue=queue)
+    arrive(peer, queue, _MESSAGES)
     peer.claim(f"{_MESSAGES} messages in the octets 00 00 01 02")
     peer.call("queue.declare", queue=queue, passive=True)
     # declare-ok ends in message-count and consumer-count, 32 bits each.
-    octets = peer.assembler.frames[-1].payload[-8:-4]
+    octets = sent_method(peer, "queue.declare-ok").payload[-8:-4]
     return equals(peer, octets.hex(), f"{_MESSAGES:08x}", "octets of message-count")
 
 
@@ -112,7 +114,7 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
         listed = shortstr("x" * length) + struct.pack(">Q", _BEYOND_31_BITS)
         payload = header_payload(peer, 0, flags=(_CONTENT_TYPE | _TIMESTAMP,), properties=listed)
         peer.send_frame("header", payload)
-        peer.barrier(queue=queue)
+        arrive(peer, queue, 1)
         counts = peer.call("queue.declare", queue=queue, passive=True)
         timestamp = fetch(peer, queue).properties.get("timestamp")
         reported.append((counts["message_count"], counts["consumer_count"], timestamp))
@@ -147,7 +149,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
-    return equals(peer, peer.assembler.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+    return equals(peer, sent_method(peer, "channel.flow-ok").payload[4:].hex(), "01", "arguments of flow-ok")
 
 
 # strings

@@ -17,6 +17,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     header_payload,
     method_payload,
     refuses_frame,
+    sent_method,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
@@ -49,7 +50,7 @@ def method_frame_by_hand(peer: Peer) -> Verdict:
     peer.claim("flow-ok in a frame of eight octets of header, payload and end octet")
     peer.send_octets(struct.pack(">BBHI", _METHOD, 0, 1, len(payload)) + payload + b"\xce")
     peer.expect("channel.flow-ok")
-    frame = peer.assembler.frames[-1]
+    frame = sent_method(peer, "channel.flow-ok")
     seen = (frame.type, frame.channel, frame.payload.hex())
     # Class 20, method 21 (flow-ok), one octet of bits.
     return equals(peer, seen, (_METHOD, 1, "0014001501"), "type, channel and payload")
@@ -65,7 +66,10 @@ def content_frames_by_hand(peer: Peer) -> Verdict:
     peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)))
     peer.send_octets(hand_frame(peer, _BODY, b"body"))
     body = fetch(peer, queue).body
-    kinds = [frame.type for frame in peer.assembler.frames][-3:]
+    # Frames of channel 0 may come between, and methods may follow.
+    frames = [frame for frame in peer.assembler.frames if frame.channel == 1]
+    at = frames.index(sent_method(peer, "basic.get-ok"))
+    kinds = [frame.type for frame in frames[at : at + 3]]
     return equals(peer, (body, kinds), (b"body", [_METHOD, _HEADER, _BODY]), "body and types of frames")
 
 

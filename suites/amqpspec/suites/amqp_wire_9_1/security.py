@@ -26,7 +26,7 @@ from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 # more than an honest login is treated as intent.
 _PAUSE_S = 0.5
 """The least that is treated as a pause, beyond what an honest login takes at that moment."""
-_PATIENCE_S = 8.0
+_PATIENCE_S = 15.0
 """More than what is treated as several seconds."""
 _TICKET = b"\x00\x00"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
-from amqpspec.run.oracles import equals, holds, worst
+from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import fetch
-from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame, question, sent_frames
+from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame, question
 
 _TRACE = 7
 
@@ -59,8 +59,8 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
     peer.send_octets(question(peer))
     answered(peer)
     peer.send_frame("trace", bytes(2000), 0)
-    verdict = allows(peer)
-    return worst([verdict, equals(peer, len(sent_frames(peer, "trace")), 0, "trace frames in return")])
+    # Trace frames of the server are not counted: it may send them at any time.
+    return allows(peer)
 
 
 @case("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
