@@ -103,6 +103,26 @@ def test_a_close_is_answered_where_it_came_in(scope: str, channel: int) -> None:
     assert (made.closed_by is not None) == (scope == "connection")
 
 
+@pytest.mark.parametrize("active", [True, False])
+def test_a_request_for_flow_is_answered_and_does_not_become_what_was_sent_last(active: bool) -> None:
+    made, transport = connection(method("channel.flow", 3, active=active))
+    made.send("queue.declare", channel=3, queue="q", passive=True)
+    assert isinstance(made.read(1.0), MethodArrived)
+    assert transport.names() == ["queue.declare", "channel.flow-ok"]
+    assert [item for item in transport.heard() if isinstance(item, Call)][1]["active"] is active
+    assert made.last_sent is not None and made.last_sent.name == "queue.declare"
+
+
+def test_a_request_for_flow_is_discarded_after_close_until_the_channel_is_open_again() -> None:
+    flow = method("channel.flow", active=True)
+    made, transport = connection(flow + method("channel.close-ok"), method("channel.open-ok") + flow)
+    made.send("channel.close", reply_code=200)
+    made.read(1.0), made.read(1.0)
+    made.send("channel.open")
+    made.read(1.0), made.read(1.0)
+    assert transport.names() == ["channel.close", "channel.open", "channel.flow-ok"]
+
+
 def test_one_that_is_not_polite_keeps_quiet() -> None:
     made, transport = connection(closing("connection", 320))
     made.polite = False

@@ -246,6 +246,13 @@ def test_capabilities_may_be_absent() -> None:
     assert peer()[0].capabilities() == {}
 
 
+@pytest.mark.parametrize("value", [7, b"basic.nack", True, ["basic.nack"], None])
+def test_capabilities_that_are_no_table_are_none(value: object) -> None:
+    made, _ = peer()
+    made.server_properties = {"capabilities": value}
+    assert made.capabilities() == {}
+
+
 # --- proof of silence
 
 

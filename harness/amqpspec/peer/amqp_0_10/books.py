@@ -14,14 +14,16 @@ from amqpspec.wire.amqp_0_10.serial import Ranges, SerialSet, add, latest
 class Session:
     """One end of a session.
 
-    ``next_id`` is the id of the next sent command, ``next_in`` that of the next received one; None until a
-    command-point sets it. ``done`` are sent commands that the target reported as completed. ``received`` are received
-    commands, ``finished`` those that were completed here, and ``known`` those whose completion the target knows.
+    A session is ``lasting`` if a timeout above zero was requested: its state outlives its channel. ``next_id`` is the
+    id of the next sent command, ``next_in`` that of the next received one; None until a command-point sets it. ``done``
+    are sent commands that the target reported as completed. ``received`` are received commands, ``finished`` those
+    that were completed here, and ``known`` those whose completion the target knows.
     """
 
     name: bytes
     channel: int
     attached: bool = True
+    lasting: bool = False
     next_id: int | None = None
     next_in: int | None = None
     done: SerialSet = field(default_factory=SerialSet)

@@ -190,6 +190,7 @@ class Opening(Connection):
         session = self.attach(channel, name)
         if timeout_s is not None:
             self.call_control("session.request-timeout", channel, timeout=timeout_s)
+            session.lasting = timeout_s > 0
         self.point(channel, point)
         return session
 
@@ -200,6 +201,8 @@ class Opening(Connection):
     def detach(self, channel: int = 0) -> AssemblyArrived:
         """Detach a session cleanly; raises Unmet."""
         session = self.sessions[channel]
+        if not session.lasting:  # no text says which timeout a session begins with: 0 closes it (3.6.4)
+            self.call_control("session.request-timeout", channel, timeout=0)
         detached = self.call_control("session.detach", channel, name=session.name)
         session.attached = False
         return detached

@@ -83,7 +83,7 @@ class Connection(Line):
     # --- receiving
 
     def noted(self, arrival: Arrival) -> Arrival:
-        """Record closes; answer those of the target if polite."""
+        """Record closes; if polite, answer those of the target, and PINGs that request it."""
         if isinstance(arrival, CommandArrived) and arrival.name in CLOSES:
             place = place_of(arrival.name, arrival.frame.args)
             if arrival.name == "connection.close":
@@ -92,6 +92,8 @@ class Connection(Line):
                 self.closing.discard(place)
             elif self.polite:
                 self._answer(arrival)
+        elif self.polite and _asks(arrival):
+            self.send_octets(self.octets("connection.ping", respond=False))
         return arrival
 
     def _answer(self, close: CommandArrived) -> None:
@@ -101,3 +103,10 @@ class Connection(Line):
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's CONNECTION CLOSE."""
         return isinstance(arrival, CommandArrived) and arrival.name == "connection.close"
+
+
+def _asks(arrival: Arrival) -> bool:
+    """Whether it is a PING that requests an answer."""
+    return (
+        isinstance(arrival, CommandArrived) and arrival.name == "connection.ping" and bool(arrival["respond"])
+    )

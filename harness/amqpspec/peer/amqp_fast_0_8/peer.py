@@ -229,4 +229,4 @@ def listed(octets: bytes) -> list[int]:
         if ends[1] - ends[0] > 1_000_000:
             raise Unmet("a list of at most a million numbers", item)
         found += range(ends[0], ends[1] + 1)
-    return found
+    return sorted(found)  # no text gives an order (handle.index)

@@ -39,7 +39,13 @@ class Watching(Opening):
     def ping(self) -> None:
         """A round trip on the connection; raises Unmet."""
         self.send("connection.ping", respond=True)
-        self.expect("connection.ping")
+        self.pinged()
+
+    def pinged(self) -> CommandArrived:
+        """The next PING that requests no answer; PINGs that request one may arrive at any time. Raises Unmet."""
+        while (ping := self.expect("connection.ping"))["respond"]:
+            pass
+        return ping
 
     def _next_scratch(self) -> int:
         self._scratch += 1
@@ -115,5 +121,9 @@ class Watching(Opening):
 
 def _answers(arrival: Arrival, tag: int) -> bool:
     if tag == 0:
-        return isinstance(arrival, CommandArrived) and arrival.name == "connection.ping"
+        return (
+            isinstance(arrival, CommandArrived)
+            and arrival.kind == "connection.ping"
+            and not arrival["respond"]
+        )
     return is_reply(arrival, tag) and arrival.refusal is None

@@ -40,8 +40,8 @@ class Heartbeats(SignsOfLife):
 
 
 FAULTS = fault_table("""
-heartbeats-unasked: a client that wants no heartbeats gets them
-    [connection/tune-ok/heartbeat connection/tune/heartbeat-min]
+heartbeats-unasked: the server sends heartbeats, although tune says that it supports none
+    [connection/tune/heartbeat-min]
 dead-after-one-interval-of-silence: a client is dropped after one interval of silence
     [connection/heartbeat/missed]
 """)

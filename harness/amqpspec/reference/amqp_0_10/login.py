@@ -108,14 +108,14 @@ def _step(connection: Connection, result: Result) -> None:
 def _logged_in(connection: Connection, user: User) -> None:
     connection.user = user
     connection.phase = Phase.TUNE
-    small = connection.faulty("small-frames-offered")
+    small, unsupported = connection.faulty("small-frames-offered"), connection.faulty("heartbeats-unasked")
     connection.send(
         0,
         "connection.tune",
         channel_max=CHANNEL_MAX,
         max_frame_size=2048 if small else FRAMES_OCTETS,
-        heartbeat_min=None if connection.faulty("heartbeat-max-without-min") else 0,
-        heartbeat_max=HEARTBEAT_MAX_S,
+        heartbeat_min=None if unsupported or connection.faulty("heartbeat-max-without-min") else 0,
+        heartbeat_max=None if unsupported else HEARTBEAT_MAX_S,
     )
 
 
@@ -172,8 +172,9 @@ def close(connection: Connection, order: Order) -> None:
     connection.release()
     if not connection.faulty("close-not-confirmed"):
         connection.send(0, "connection.close-ok")
-    if not connection.faulty("socket-kept-after-close-ok"):
-        connection.end_socket()
+    if connection.faulty("close-confirmed-twice"):
+        connection.send(0, "connection.close-ok")
+    connection.end_socket()
 
 
 @_handles("connection.close-ok")
@@ -181,8 +182,10 @@ def close_ok(connection: Connection, order: Order) -> None:
     """Close-ok: the client has read the broker's close."""
     if connection.phase is not Phase.CLOSING:
         connection.refuse("connection/grammar", "close-ok without close")
-    elif not connection.faulty("socket-kept-after-close-ok"):
-        connection.end_socket()
+        return
+    if connection.faulty("close-ok-answered"):
+        connection.send(0, "connection.close-ok")
+    connection.end_socket()
 
 
 FAULTS = fault_table("""
@@ -205,5 +208,6 @@ insisting-is-answered-by-redirect: open with insist is answered by redirect
 hosts-listed: open-ok lists a host [connection/open-ok/known-hosts]
 scram-never-believed: a correct SCRAM proof is rejected [connection/start-ok/mechanism/offered connection/secure]
 close-not-confirmed: the socket ends without close-ok [connection/close-ok]
-socket-kept-after-close-ok: the socket stays open after close-ok [connection/close-ok]
+close-confirmed-twice: close is answered with two close-ok [connection/close-ok connection/grammar]
+close-ok-answered: close-ok is answered with close-ok [connection/close-ok connection/grammar]
 """)

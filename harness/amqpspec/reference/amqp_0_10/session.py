@@ -175,7 +175,7 @@ class Session:
 
     def _exception(self, code: int, text: str) -> dict[str, Any]:
         order = self.order
-        described = "" if self.faulty("exceptions-without-text") else text
+        described = text + "\udcff" if self.faulty("exceptions-in-no-encoding") else text
         args: dict[str, Any] = {"error_code": code, "description": described}
         if order is None or not isinstance(order.row, Command):
             return args
@@ -295,5 +295,5 @@ exception-without-detaching: a session stays attached after an exception [encodi
 exception-without-its-command: an exception does not name its command
     [execution/exception/command-id]
 fields-counted-from-one: the field index of an exception counts from one [execution/exception/field-index]
-exceptions-without-text: the description of an exception is empty [execution/exception/description]
+exceptions-in-no-encoding: the description of an exception is not UTF-8 [execution/exception/description]
 """)

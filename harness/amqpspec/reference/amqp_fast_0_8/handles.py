@@ -112,8 +112,6 @@ class Handle:
     def _prepare(self, message: Message, flags: Mapping[str, Any]) -> None:
         room = max(0, self.carrier.frame_max_octets - len(message.header))
         first = message.body[:room]
-        if self.faulty("prepare-without-body"):
-            first = b""
 
         def finish(size: int) -> None:
             size = len(first) if self.faulty("ready-of-client-ignored") else min(size, len(message.body))
@@ -220,7 +218,6 @@ prepare-unasked: PREPARE is sent on channels without restartable mode [restartab
 no-prepare-for-large-messages: large messages begin with NOTIFY, whatever the mode [restartable/recommended]
 prepare-for-one-fragment: PREPARE is sent for messages that fit into one fragment
     [restartable/not-for-one-fragment]
-prepare-without-body: PREPARE carries the head and nothing else [restartable/question]
 ready-of-client-ignored: the octets that READY reports are sent again, or not at all
     [handle/notify/restarted handle/notify/recovery restartable/rest]
 whole-message-behind-ready: after READY, the whole message is sent

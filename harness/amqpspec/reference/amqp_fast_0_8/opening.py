@@ -76,7 +76,7 @@ def _user(connection: Connection, given: Mapping[str, tuple[str, Any]]) -> User 
 
 
 def _propose(connection: Connection) -> None:
-    options = {
+    options: dict[str, int | str] = {
         "FRAME_MAX": 512 if connection.faulty("frame-max-too-small") else limits.FRAME_MAX_OCTETS,
         "CHANNEL_MAX": limits.CHANNEL_MAX,
         "HANDLE_MAX": limits.HANDLE_MAX,
@@ -85,6 +85,8 @@ def _propose(connection: Connection) -> None:
     }
     if connection.faulty("frame-max-zero"):
         options["FRAME_MAX"] = 0
+    if connection.faulty("tune-option-as-text"):
+        options["CHANNEL_MAX"] = str(limits.CHANNEL_MAX)
     if connection.faulty("tune-option-nobody-knows"):
         options["SPEED_MAX"] = 1
     if connection.faulty("tune-options-in-small-letters"):
@@ -202,6 +204,7 @@ predefined-names-in-small-letters: names in CHALLENGE are in small letters [plai
 frame-max-too-small: the broker's FRAME_MAX is below 1024 [tuning/frame-max/minimum]
 frame-max-zero: the broker's FRAME_MAX is zero [tuning/frame-max/not-zero tuning/frame-max/minimum]
 tune-option-nobody-knows: the broker's TUNE has an undefined option [tuning/server-options]
+tune-option-as-text: an option of the broker's TUNE is a string [tuning/server-options]
 tune-options-in-small-letters: options of the broker's TUNE are in small letters
     [plain/uppercase tuning/server-options]
 dictionary-of-the-server: the broker's TUNE has a dictionary [connection/tune/dictionary]

@@ -50,10 +50,10 @@ def rejects_violation(
 def _steps_taken(peer: Peer) -> list[Arrival]:
     """Steps of the login that no one has waited for; a further CHALLENGE asks the last question again."""
     challenges = sum(frame.name == "connection.challenge" for frame in peer.listener.frames)
-    kinds = {"connection.tune", "connection.reply 200"} | (
-        {"connection.challenge"} if challenges == 1 else set()
-    )
-    return peer.stashed(lambda arrival: arrival.kind in kinds)
+    kinds = ["connection.tune", "connection.reply 2"]
+    if challenges == 1:
+        kinds.append("connection.challenge")
+    return peer.stashed(lambda arrival: arrival.kind.startswith(tuple(kinds)))
 
 
 def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:

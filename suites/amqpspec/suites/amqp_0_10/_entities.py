@@ -77,7 +77,7 @@ def send(peer: Peer, exchange: str | None, key: str, body: bytes, channel: int =
     peer.barrier(channel)
 
 
-def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes | None]:
+def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes]:
     """The bodies of everything in a queue, taken out of it."""
     return [transfer.body for transfer in peer.drain(queue, channel)]
 

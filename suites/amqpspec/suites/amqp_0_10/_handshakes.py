@@ -8,21 +8,31 @@ from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.opening import is_one
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.events import Reaction
-from amqpspec.run.oracles import judge_reaction, worst
+from amqpspec.run.oracles import judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 
 Step = Callable[[Peer], object]
-_DECIDING = ("connection.tune", "connection.open-ok", "session.attached", "session.detached")
+_AGAIN = "connection.secure"
+_DECIDING = (_AGAIN, "connection.tune", "connection.open-ok", "session.attached", "session.detached")
 
 
-def before_open(peer: Peer, steps: Iterable[Step]) -> Verdict:
+def before_open(
+    peer: Peer, steps: Iterable[Step], judge: Callable[[Peer, Reaction], Verdict] = judge_reaction
+) -> Verdict:
     """Each step, on a separate connection, is refused, whether at once or silently."""
     verdicts = []
     for step in steps:
         one = peer.another()
         step(one)
-        verdicts.append(judge_reaction(peer, _reaction(one)))
+        verdicts.append(judge(peer, _reaction(one)))
     return worst(verdicts)
+
+
+def refused_or_asked_again(peer: Peer, reaction: Reaction) -> Verdict:
+    """A login that fails is refused, or challenged again, which is recorded."""
+    if is_one(reaction.arrivals[-1], (_AGAIN,), None):
+        return observed_either_way(peer, "asks again", reaction)
+    return judge_reaction(peer, reaction)
 
 
 def _reaction(peer: Peer) -> Reaction:

@@ -100,6 +100,7 @@ def lasting(peer: Peer, *, point: int = 0, timeout_s: int = LONG_S) -> Session:
     granted = peer.call_control("session.request-timeout", timeout=timeout_s)
     if granted["timeout"] == 0:
         raise OutOfReach("the target grants no timeout above zero, as it may (3.5.3)", granted)
+    session.lasting = True
     peer.point(0, point)
     return session
 

@@ -64,12 +64,12 @@ def queues_there(peer: Peer, names: Iterable[str], channel: int = 0) -> list[str
     return [name for name, found in asked.items() if found == name]
 
 
-def reaction_to(peer: Peer, act: Act, *, barrier: bool = True) -> Reaction:
+def reaction_to(peer: Peer, act: Act, *, channel: int = 0, barrier: bool = True) -> Reaction:
     """What the target does about something that is done in a session on a separate connection."""
     one = peer.another()
     one.open_session()
     act(one)
-    return one.reaction(barrier=barrier, within_s=peer.patience_s)
+    return one.reaction(channel, barrier=barrier, within_s=peer.patience_s)
 
 
 def each_judged(
@@ -77,10 +77,11 @@ def each_judged(
     acts: Iterable[Act],
     judge: Callable[[Peer, Reaction], Verdict] = judge_reaction,
     *,
+    channel: int = 0,
     barrier: bool = True,
 ) -> Verdict:
-    """Each act in a session on a separate connection; the worst verdict counts."""
-    return worst([judge(peer, reaction_to(peer, act, barrier=barrier)) for act in acts])
+    """Each act in a session on a separate connection, with its effect on a channel; the worst verdict counts."""
+    return worst([judge(peer, reaction_to(peer, act, channel=channel, barrier=barrier)) for act in acts])
 
 
 def octets_of(octets: bytes) -> Act:

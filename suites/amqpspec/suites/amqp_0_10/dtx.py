@@ -202,7 +202,7 @@ def closed_session_behind_prepare(peer: Peer) -> Verdict:
     return equals(peer, (result, bodies(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
 
 
-def _failed(peer: Peer) -> tuple[str, str, list[bytes | None]]:
+def _failed(peer: Peer) -> tuple[str, str, list[bytes]]:
     """The results of an end with fail and of a commit after it, and what is in the queue then."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)

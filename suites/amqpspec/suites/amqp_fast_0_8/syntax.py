@@ -58,7 +58,7 @@ def codes_that_the_target_sends(peer: Peer) -> Verdict:
     peer.left_in(name)
     peer.open_channel(2)
     peer.close_channel(2)
-    seen = {frame.code for frame in peer.listener.frames}
+    seen = {frame.code for frame in peer.listener.frames if frame.name != "connection.ping"}
     return equals(peer, sorted(seen), [10, 12, 18, 28, 29, 40, 41, 42, 48, 49], "codes")
 
 

@@ -117,13 +117,13 @@ def a_tune_that_is_too_large(peer: Peer) -> Verdict:
 
 @case("tuning.server-options", covers=["tuning/server-options"])
 def options_of_the_target(peer: Peer) -> Verdict:
-    """The target's TUNE contains only the five options of the text, and all are integers."""
+    """The options of the specification that the target's TUNE contains are integers."""
     options = peer.log_in()["options"]
-    peer.claim("integers with names from the specification")
+    peer.claim("integers for the names of the specification")
     known = {option.name for option in peer.dialect.tune_options}
-    wrong = [name for name, typed in options if name not in known or typed.tag != "I"]
+    wrong = [name for name, typed in options if name in known and typed.tag != "I"]
     if wrong:
-        return holds(peer, False, f"options {wrong}")
+        return holds(peer, False, f"options {wrong} of other types")
     return observed_either_way(peer, f"options {sorted(options.names())}")
 
 
@@ -268,13 +268,10 @@ def a_heartbeat_is_a_hint(peer: Peer) -> Verdict:
     slow=True,
 )
 def a_heartbeat_goes_on(peer: Peer) -> Verdict:
-    """A target that has sent one PING continues at the requested interval, neither slower nor twice as fast."""
+    """A target that has sent one PING continues at the requested interval or more often."""
     peer.open_connection(HEARTBEAT=_INTERVAL_S)
     if not _pinged(peer, 3 * _INTERVAL_S):
         return does_not_apply(peer, "the target sends no heartbeat, which is optional")
     peer.claim("three further PINGs, each within its interval")
-    started_s = peer.now()
     came = [_pinged(peer, _INTERVALS * _INTERVAL_S) for _ in range(3)]
-    # Three intervals, less what a busy machine may have held up the first PING.
-    slow = peer.now() - started_s > 2.2 * _INTERVAL_S
-    return equals(peer, (came, slow), ([True] * 3, True), "PINGs, and whether they wait for the interval")
+    return equals(peer, came, [True] * 3, "PINGs")
