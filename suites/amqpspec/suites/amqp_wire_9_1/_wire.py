@@ -14,8 +14,10 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.oracles import judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import fetch
 from amqpspec.wire.methods.frames import Frame
 
+_END = b"end of queue"
 UNDEFINED_FRAME_TYPE = 42
 UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
 """Around and beyond the eight types that are defined."""
@@ -88,3 +90,16 @@ def _ends_at_undefined_classes(peer: Peer) -> bool:
 def ends_in_time(peer: Peer, row: str = "") -> Verdict:
     """Like ``rejects_violation`` without a barrier, on channel 0."""
     return judge_reaction(peer, peer.reaction(0, barrier=False), row)
+
+
+def fetch_all(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
+    """Take everything out of a queue, one by one, up to a message sent after all others; returns the bodies in order.
+
+    Raises Unmet.
+    """
+    # By get: peers of 0-8 differ in the fields that they expect of a consumer.
+    peer.publish(queue, _END, channel=channel)
+    bodies: list[bytes] = []
+    while (body := fetch(peer, queue, channel).body) != _END:
+        bodies.append(body)
+    return bodies

@@ -11,8 +11,8 @@ from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._fairness import answered_in_between, delivered_in_between
 from amqpspec.suites.amqp_0_9_1._limits import limit_of_its_own
-from amqpspec.suites.amqp_0_9_1._queues import contents
 from amqpspec.suites.amqp_0_9_1._wire import sent_method
+from amqpspec.suites.amqp_wire_9_1._wire import fetch_all
 
 _HIGHEST, _AGREED = 65535, 5
 
@@ -31,7 +31,7 @@ def more_channels_than_one(peer: Peer) -> Verdict:
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
     for channel, queue in queues.items():
         peer.publish(queue, b"on channel %d" % channel, channel=channel)
-    got = [contents(peer, queue, channel) for channel, queue in queues.items()]
+    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
     if got == [[b"on channel 1"], [b"on channel 2"]]:
         return observed_either_way(peer, "more than one channel")
     return holds(peer, False, f"messages {got}")

@@ -10,7 +10,6 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import altered
-from amqpspec.suites.amqp_0_9_1._queues import contents
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
@@ -18,7 +17,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     refuses_content,
     shortstr,
 )
-from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
+from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
 
 # Bit 15 the first property, 12 the fourth, 11 the fifth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
@@ -121,7 +120,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     # Channel 1 is within a content and cannot ask. Channel 2 takes what is there one by one, a message after it as
     # well: peers of 0-8 differ in the fields that they expect of a consumer.
     peer.publish(queue, b"behind", channel=2)
-    return equals(peer, contents(peer, queue, 2), [b"behind"], "messages")
+    return equals(peer, fetch_all(peer, queue, 2), [b"behind"], "messages")
 
 
 @case("content.body-size.zero", covers=["content-header/zero-body"])

@@ -8,14 +8,13 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._queues import contents
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
     header_payload,
     refuses_content,
 )
-from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
+from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
 
 # order
 
@@ -110,7 +109,7 @@ def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
         peer.send_frame("header", header_payload(peer, sum(map(len, parts))))
         for part in parts:
             peer.send_frame("body", part)
-    return equals(peer, contents(peer, queue), [b"", b"one", b"many", b"with none"], "bodies")
+    return equals(peer, fetch_all(peer, queue), [b"", b"one", b"many", b"with none"], "bodies")
 
 
 # mixing
@@ -131,7 +130,7 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
         peer.send_frame("heartbeat", b"", 0)
         for channel in queues:
             peer.send_frame("body", part if channel == 1 else part.upper(), channel)
-    got = [contents(peer, queue, channel) for channel, queue in queues.items()]
+    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
     return equals(peer, got, [[b"onetwo"], [b"ONETWO"]], "bodies")
 
 
