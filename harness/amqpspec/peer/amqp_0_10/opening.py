@@ -201,7 +201,8 @@ class Opening(Connection):
     def detach(self, channel: int = 0) -> AssemblyArrived:
         """Detach a session cleanly; raises Unmet."""
         session = self.sessions[channel]
-        if not session.lasting:  # no text says which timeout a session begins with: 0 closes it (3.6.4)
+        # No text says which timeout a session begins with: 0 closes it (3.6.4). One that an exception ended has none.
+        if session.attached and not session.lasting:
             self.call_control("session.request-timeout", channel, timeout=0)
         detached = self.call_control("session.detach", channel, name=session.name)
         session.attached = False
