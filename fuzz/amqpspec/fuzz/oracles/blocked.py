@@ -9,23 +9,19 @@ stack is named, because who holds a lock and waits for another was called from b
 from __future__ import annotations
 
 import mmap
-import os
 import re
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-import psutil
-
 from amqpspec.fuzz.oracles.frames import go_functions, jvm_functions
+from amqpspec.fuzz.oracles.process import gauge
 from amqpspec.fuzz.oracles.suspicion import BLOCKED
-from amqpspec.fuzz.oracles.threads import is_jvm
+from amqpspec.fuzz.oracles.threads import is_jvm, written_threads
 
 _GO_BUILD = b"\xff Go buildinf:"
 """What the linker of Go writes into each program."""
-_LOOKS, _LOOK_S = 50, 0.1
 _STACKS, _HEAP = "Java stack information for the threads listed above", "\nHeap\n"
 """A JVM writes its threads, those that are deadlocked, and its heap, in this order."""
 _AT_A_LOCK = re.compile(r"goroutine \d+ \[(?:semacquire|sync\.(?:RW)?Mutex\.R?Lock)\b")
@@ -43,9 +39,9 @@ def blocked_in(pid: int | None, news: Callable[[], str], wait: Callable[[float],
     if pid is None:
         return "", ""
     if is_jvm(pid):
-        return of_jvm(_dump(pid, news, wait, lambda text: _HEAP in text))
+        return of_jvm(written_threads(pid, news, wait, lambda text: _HEAP in text))
     if is_go(pid):
-        return of_go(_dump(pid, news, wait, lambda text: not psutil.pid_exists(pid)))
+        return of_go(written_threads(pid, news, wait, lambda text: not gauge(pid).alive))
     return "", ""
 
 
@@ -59,23 +55,6 @@ def is_go(pid: int) -> bool:
             return program.find(_GO_BUILD) >= 0
     except (OSError, ValueError):
         return False
-
-
-def _dump(
-    pid: int, news: Callable[[], str], wait: Callable[[float], None], is_whole: Callable[[str], bool]
-) -> str:
-    try:
-        os.kill(pid, signal.SIGQUIT)
-    except OSError:
-        return ""
-    text = ""
-    for _ in range(_LOOKS):
-        whole = is_whole(text)
-        text += news()
-        if whole:
-            break
-        wait(_LOOK_S)
-    return text
 
 
 def of_jvm(text: str) -> Waits:

@@ -19,7 +19,7 @@ from amqpspec.fuzz.oracles.frames import jvm_functions
 _DUMPS, _BETWEEN_S = 6, 0.1
 _THREAD = re.compile(r'^"(?P<name>.*)" .*\bcpu=(?P<cpu>[\d.]+)ms ')
 _MOST_LINES = 20_000
-_END, _LOOKS, _LOOK_S = "JNI global refs", 20, 0.1
+_END, _LOOKS, _LOOK_S = "JNI global refs", 50, 0.1
 """Near the end of a dump; a JVM writes it once its threads have stopped."""
 
 
@@ -70,17 +70,25 @@ def _dump(pid: int | None, news: Callable[[], str], wait: Callable[[float], None
     """The threads of a process if it is a JVM; the signal would end any other process."""
     if pid is None or not is_jvm(pid):
         return {}
+    return threads_in(written_threads(pid, news, wait, lambda text: _END in text))
+
+
+def written_threads(
+    pid: int, news: Callable[[], str], wait: Callable[[float], None], is_whole: Callable[[str], bool]
+) -> str:
+    """What a process writes into its log when it is asked for its threads, as far as it does so soon."""
     try:
         os.kill(pid, signal.SIGQUIT)
     except OSError:
-        return {}
+        return ""
     text = ""
     for _ in range(_LOOKS):
+        whole = is_whole(text)
         text += news()
-        if _END in text:
+        if whole:
             break
         wait(_LOOK_S)
-    return threads_in(text)
+    return text
 
 
 def threads_in(text: str) -> dict[str, Thread]:
