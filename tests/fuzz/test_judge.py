@@ -20,6 +20,7 @@ from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
 from amqpspec.fuzz.trees.mutators import MUTATORS, stacked
 from amqpspec.fuzz.trees.tree import edited_path, octets_at, octets_of, walk
 from amqpspec.wire.amqp_1_0.frames import encode_frame
+from amqpspec.wire.amqp_1_0.values import Array, Repeated
 from amqpspec.wire.methods.malformed import nested_tables
 
 DIALECTS = fuzzed_dialects()
@@ -110,6 +111,8 @@ def test_what_is_claimed_of_methods(state: str, octets: bytes, wanted: str) -> N
     assert claim(state, octets) == wanted
 
 
+NULLS = Array("null", Repeated(None, 256))
+
 TYPES = [
     ("raw", b"AMQP\0\1\0\1", "version/unsupported"),
     ("raw", b"AMQP\7\1\0\0", "version/protocol-id/unacceptable"),
@@ -137,6 +140,11 @@ TYPES = [
     ("attached", flow(handle=9, delivery_count=0, link_credit=1), "performatives/flow/handle/unattached"),
     ("attached", flow(), ""),
     ("attached", flow(handle=9, next_incoming_id=1), ""),
+    ("attached", flow(handle=9, next_outgoing_id=1), ""),
+    ("consuming", flow(handle=9, next_outgoing_id=1), "performatives/flow/handle/unattached"),
+    ("consuming", flow(handle=9), ""),
+    ("attached", attach("new", 0, properties={"k": [1, 2]}), "performatives/attach/handle/in-use"),
+    ("attached", attach("new", 0, properties={"k": NULLS}), ""),
     ("attached", transfer(handle=9), ""),
     ("attached", transfer(), ""),
     ("attached", transfer(payload=b"\xff\xff"), ""),

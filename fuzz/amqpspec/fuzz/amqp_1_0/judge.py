@@ -8,11 +8,14 @@ and only if the row defines a reaction. What a message holds is a matter of its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from amqpspec.fuzz.amqp_1_0.states import LINKS
 from amqpspec.fuzz.judge.headers import known_headers
 from amqpspec.fuzz.states.model import State
 from amqpspec.spec.amqp_1_0 import HEADERS, LAYOUT
 from amqpspec.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
+from amqpspec.wire.amqp_1_0.values import Repeated
 from amqpspec.wire.errors import Kind, WireError
 
 _SAFE_OCTETS = 512
@@ -79,6 +82,9 @@ def _of_body(state: State, frame: TypedFrame) -> str:
     performative = frame.performative
     if performative is None or frame.problems:
         return ""
+    # A target may measure an array's count by the octets that are left, and these elements have none (§1.6.24).
+    if _has_empty_elements(performative.fields):
+        return ""
     return _of_performative(state, performative)
 
 
@@ -93,7 +99,23 @@ def _of_performative(state: State, performative: Performative) -> str:
     attached = performative["handle"] in state.handles
     if name == "attach" and attached and performative["name"] not in LINKS:
         return "performatives/attach/handle/in-use"
-    # Only the number 0 is replaced by the one that the target expects; another may be refused for the window. So may
-    # any transfer: the target may have closed its window meanwhile. A detach may be ignored: the link is gone.
-    is_flow = name == "flow" and performative["next_incoming_id"] == 0
+    # Any transfer may be refused for the window, which the target may have closed meanwhile. A detach may be ignored:
+    # the link is gone.
+    is_flow = name == "flow" and _fits_session(state, performative)
     return "performatives/flow/handle/unattached" if is_flow and not attached else ""
+
+
+def _fits_session(state: State, flow: Performative) -> bool:
+    """Whether a flow gives the ids that the target expects; it may be refused for others (§2.5.6)."""
+    sent = sum(say.name == "transfer" for step in state.steps for say in step.says)
+    # Only the number 0 is replaced by the one that the target expects.
+    return flow["next_incoming_id"] == 0 and flow["next_outgoing_id"] == sent
+
+
+def _has_empty_elements(value: object) -> bool:
+    """Whether a value holds an array whose elements take no octets."""
+    if isinstance(value, Repeated):
+        return True
+    if isinstance(value, Mapping):
+        return any(map(_has_empty_elements, (*value, *value.values())))
+    return isinstance(value, list) and any(map(_has_empty_elements, value))
