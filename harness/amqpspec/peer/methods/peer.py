@@ -40,6 +40,7 @@ class Peer(Connection):
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         super().__init__(context, lines)
         self.server_properties: dict[str, Any] = {}
+        self.mechanisms: tuple[str, ...] = ()
 
     def another(self, role: str | None = None, vhost: str | None = None) -> Self:
         """A second connection, not yet opened, as the default or another principal, to a vhost by name."""
@@ -56,6 +57,7 @@ class Peer(Connection):
             arrival = self.arrival("connection.start", channel=0)
         start = self.expected(arrival, "connection.start").call
         self.server_properties = start["server_properties"].plain()
+        self.mechanisms = tuple(start["mechanisms"].decode("ascii", "replace").split())
         return start
 
     def start_ok(

@@ -10,6 +10,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.events import Reaction
 from amqpspec.run.oracles import judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.mechanisms import needs_mechanism
 
 Step = Callable[[Peer], object]
 _AGAIN = "connection.secure"
@@ -39,6 +40,11 @@ def _reaction(peer: Peer) -> Reaction:
     """The result of a step; who is let in is not refused by being dropped for lateness afterwards."""
     last = peer.wait(lambda arrival: is_one(arrival, _DECIDING, None), peer.context.patience.ending_s)
     return peer.reacted([last])
+
+
+def greeted_with(peer: Peer, mechanism: str) -> None:
+    """Receive connection.start, which offers a mechanism; raises OutOfReach if it does not."""
+    needs_mechanism(mechanism, [str(name) for name in peer.greet()["mechanisms"].items])
 
 
 def proposal(peer: Peer) -> AssemblyArrived:

@@ -25,7 +25,13 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._handshakes import Step, before_open, proposal, refused_or_asked_again
+from amqpspec.suites.amqp_0_10._handshakes import (
+    Step,
+    before_open,
+    greeted_with,
+    proposal,
+    refused_or_asked_again,
+)
 from amqpspec.suites.amqp_0_10._wire import queues_there
 from amqpspec.wire.amqp_0_10.frames import encode_frame
 from amqpspec.wire.amqp_0_10.instructions import CONTROL
@@ -137,7 +143,7 @@ def wrong_password(peer: Peer) -> Verdict:
 
     def step(response: bytes) -> Step:
         def send(one: Peer) -> None:
-            one.greet()
+            greeted_with(one, "PLAIN")
             one.start_ok(mechanism="PLAIN", response=response)
 
         return send

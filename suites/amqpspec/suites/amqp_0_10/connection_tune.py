@@ -19,7 +19,7 @@ from amqpspec.run.oracles import (
     observed_either_way,
 )
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._handshakes import Step, before_open, proposal
+from amqpspec.suites.amqp_0_10._handshakes import Step, before_open, greeted_with, proposal
 from amqpspec.wire.amqp_0_10.frames import encode_frame
 from amqpspec.wire.amqp_0_10.instructions import CONTROL, encode_instruction
 
@@ -103,7 +103,7 @@ def smaller_frames(peer: Peer) -> Verdict:
 )
 def large_first_frame(peer: Peer) -> Verdict:
     """Before limits are agreed on, the server accepts a frame of 4096 octets."""
-    peer.greet()
+    greeted_with(peer, "PLAIN")
     peer.claim("connection.tune after a start-ok of 4096 octets")
     peer.max_frame_octets = 4096
     short = len(peer.encoded("connection.start-ok", **_start_ok(peer, "")))

@@ -6,11 +6,18 @@ Knows: the demonstration plugin of RabbitMQ that asks back. Must not know: singl
 from __future__ import annotations
 
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.suites.mechanisms import needs_mechanism
 
 # The user's name in start-ok, then the password in a sentence. PLAIN and AMQPLAIN are over in one round.
 CHALLENGE_MECHANISM = "RABBIT-CR-DEMO"
 CHALLENGE_ANSWER = b"My password is "
 WRONG_PASSWORD = "not the password"
+
+
+def greeted_with(peer: Peer, mechanism: str) -> None:
+    """Receive connection.start, which offers a mechanism; raises OutOfReach if it does not."""
+    peer.greet()
+    needs_mechanism(mechanism, peer.mechanisms)
 
 
 def chooses_challenge(peer: Peer) -> bool:

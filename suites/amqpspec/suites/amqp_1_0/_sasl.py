@@ -19,6 +19,7 @@ from amqpspec.record.rows import Outcome
 from amqpspec.run.oracles import holds, verdict_on, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import about, plain_frame
+from amqpspec.suites.mechanisms import needs_mechanism
 from amqpspec.wire.amqp_1_0.frames import SASL_FRAME, encode_frame
 
 OK, AUTH = 0, 1
@@ -42,8 +43,7 @@ def greeted(peer: Peer) -> tuple[str, ...]:
 def offers(peer: Peer, mechanism: str) -> tuple[str, ...]:
     """Like ``greeted``; raises OutOfReach if a mechanism is not offered, MissingHook if no password is known."""
     offered = greeted(peer)
-    if mechanism not in offered:
-        raise OutOfReach(f"the target offers {', '.join(offered) or 'nothing'}, the case needs {mechanism}")
+    needs_mechanism(mechanism, offered)
     _password_known(peer)
     return offered
 

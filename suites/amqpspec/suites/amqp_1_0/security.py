@@ -28,6 +28,7 @@ from amqpspec.suites.amqp_1_0._sasl import (
     turned_away,
     watched,
 )
+from amqpspec.suites.mechanisms import needs_mechanism
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, HEADERS, SASL_FRAME, TypedFrame, encode_frame
 
 _LARGEST_OCTETS = 512
@@ -193,6 +194,7 @@ def open_before_the_outcome(peer: Peer) -> Verdict:
     """A client that sends open in place of the response to a challenge is not served."""
     offered = greeted(peer)
     mechanism = next((name for name in offered if name.startswith("SCRAM-")), "PLAIN")
+    needs_mechanism(mechanism, offered)
     response = f"n,,n={peer.login.user},r=0123456789abcdef".encode() if mechanism != "PLAIN" else None
     peer.send_octets(init(peer, response, mechanism))
     arrival = answer(peer)

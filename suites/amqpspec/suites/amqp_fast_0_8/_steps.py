@@ -10,10 +10,16 @@ from typing import Any
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import TOPIC, Peer
 from amqpspec.peer.context import OutOfReach
+from amqpspec.suites.mechanisms import needs_mechanism
 
 NOWHERE = 0x0777
 """A handle, or a channel, that no one opened; its octets are equal, so that no swap makes it another."""
 LEAST_FRAME_MAX = 1024
+
+
+def greeted_with_plain(peer: Peer) -> None:
+    """Receive CHALLENGE, which offers PLAIN; raises OutOfReach if it does not."""
+    needs_mechanism("PLAIN", peer.greet()["mechanisms"].split())
 
 
 def subscribe(peer: Peer, name: str, handle: int = 1, channel: int = 1, **fields: Any) -> None:

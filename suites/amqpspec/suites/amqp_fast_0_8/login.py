@@ -10,6 +10,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import judge_reaction, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_fast_0_8._steps import greeted_with_plain
 from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
 from amqpspec.wire.values import Raw
 
@@ -26,7 +27,7 @@ def _responding(peer: Peer, responses: Sequence[tuple[str, Any]]) -> list[Peer]:
     """A connection for each RESPONSE, which is sent; all pauses before an end run at once."""
     lines = [peer.another() for _ in responses]
     for line, (mechanism, fields) in zip(lines, responses, strict=True):
-        line.greet()
+        greeted_with_plain(line)
         line.respond(mechanism, fields)
     return lines
 
@@ -93,7 +94,7 @@ def a_login_that_is_right(peer: Peer) -> Verdict:
     verdicts = []
     for names in (("LOGIN", "PASSWORD"), ("PASSWORD", "LOGIN")):
         line = peer.another()
-        line.greet()
+        greeted_with_plain(line)
         line.claim("TUNE")
         given = line.credentials()
         line.respond("PLAIN", [(name, given[name]) for name in names])
@@ -116,10 +117,10 @@ def _response_of(peer: Peer, octets: int) -> bytes:
 def a_response_that_is_too_large(peer: Peer) -> Verdict:
     """A RESPONSE frame well above 4096 octets is refused; one just below is read."""
     small = peer.another()
-    small.greet()
+    greeted_with_plain(small)
     small.send_octets(_response_of(small, _RESPONSE_OCTETS - 2))
     small.take_tune()
-    peer.greet()
+    greeted_with_plain(peer)
     peer.send_octets(_response_of(peer, _RESPONSE_OCTETS + 3))
     return _ends(peer)
 
@@ -148,7 +149,7 @@ def a_response_that_cannot_be_read(peer: Peer) -> Verdict:
     lines = [peer.another() for _ in range(3)]
     sound = peer.octets("connection.response", mechanism="PLAIN", responses=peer.credentials())[3:-1]
     for line, fields in zip(lines, (sound[:-1], sound + b"\0", sound[:3]), strict=True):
-        line.greet()
+        greeted_with_plain(line)
         line.send_frame(_RESPONSE, fields)
     return worst(map(_ends, lines))
 
@@ -158,7 +159,7 @@ def kinds_of_errors_in_the_negotiation(peer: Peer) -> Verdict:
     """Commands of other levels before OPEN, an oversized frame, and a wrong login are refused."""
     lines = [peer.another() for _ in range(4)]
     for line in lines:
-        line.greet()
+        greeted_with_plain(line)
     lines[0].send("channel.open")
     lines[1].send("connection.open", virtual_path=peer.login.vhost)
     lines[2].send("connection.open", options={"PAD": b"p" * _RESPONSE_OCTETS})
@@ -171,7 +172,7 @@ def broken_syntax_in_the_negotiation(peer: Peer) -> Verdict:
     """A wrong end octet, a table that ends within a field, and an unknown code are refused before OPEN."""
     lines = [peer.another() for _ in range(3)]
     for line in lines:
-        line.greet()
+        greeted_with_plain(line)
     lines[0].send("connection.response", mechanism="PLAIN", responses=peer.credentials(), end=0)
     lines[1].respond("PLAIN", Raw(counted("table", table_field(b"LOGIN", "S", b"\0\xff"))))
     lines[2].send_frame(17, b"\0")
@@ -181,7 +182,7 @@ def broken_syntax_in_the_negotiation(peer: Peer) -> Verdict:
 @case("login.errors.pause", covers=["connection/errors/pause"], slow=True)
 def a_pause_before_the_end(peer: Peer) -> Verdict:
     """After a wrong login, the target pauses for more than a second and then closes the socket."""
-    peer.greet()
+    greeted_with_plain(peer)
     peer.respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password + "x"})
     started_s = peer.now()
     peer.claim("the socket closes after a pause of more than a second")
@@ -195,6 +196,6 @@ def a_pause_before_the_end(peer: Peer) -> Verdict:
 @case("login.errors.pause.deaf", covers=["connection/errors/pause"], slow=True)
 def nothing_is_heard_in_the_pause(peer: Peer) -> Verdict:
     """After a wrong login, a valid one is not answered: each connection has one attempt."""
-    peer.greet()
+    greeted_with_plain(peer)
     peer.respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password + "x"})
     return _ends(peer)

@@ -9,14 +9,14 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, NOWHERE, topic
+from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, NOWHERE, greeted_with_plain, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 
 @case("scenarios.preparing", covers=["scenarios/preparing/tune", "connection/response/accepted"])
 def the_way_to_tune(peer: Peer) -> Verdict:
     """A valid RESPONSE is answered with TUNE."""
-    peer.greet()
+    greeted_with_plain(peer)
     peer.claim("CONNECTION TUNE")
     peer.respond()
     return equals(peer, peer.take_tune().name, "connection.tune", "answer")
@@ -25,7 +25,7 @@ def the_way_to_tune(peer: Peer) -> Verdict:
 @case("scenarios.preparing.rounds", covers=["scenarios/preparing/rounds", "connection/response/more"])
 def one_round_or_more(peer: Peer) -> Verdict:
     """A RESPONSE is answered with TUNE, or with another CHALLENGE if more is needed."""
-    peer.greet()
+    greeted_with_plain(peer)
     peer.claim("TUNE, or another CHALLENGE")
     peer.respond()
     arrival = peer.expect("connection.tune", "connection.challenge")

@@ -21,6 +21,7 @@ from amqpspec.suites.amqp_0_9_1._login import (
     chooses_challenge,
 )
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
+from amqpspec.suites.mechanisms import needs_mechanism
 
 # The draft says several seconds. On a busy machine both ends of the measurement blur, so half a second
 # more than an honest login is treated as intent.
@@ -109,6 +110,7 @@ def oversized_start_ok_ends(peer: Peer) -> Verdict:
 
 
 def _fail_to_log_in(peer: Peer) -> None:
+    needs_mechanism("PLAIN", peer.mechanisms)
     peer.login = Login(peer.login.user, WRONG_PASSWORD, peer.login.vhost)
     peer.start_ok(mechanism="PLAIN")
 

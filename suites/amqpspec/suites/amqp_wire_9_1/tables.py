@@ -11,6 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._login import greeted_with
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr, table
 from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, tested
@@ -223,8 +224,7 @@ def first_of_duplicates_is_used(peer: Peer) -> Verdict:
 @case("table.duplicates.first-password", covers=["field-tables/duplicates"])
 def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
     """A login table with two passwords succeeds if the first is right."""
-    if not _offers_amqplain(peer):
-        return does_not_apply(peer, "AMQPLAIN is not offered")
+    greeted_with(peer, "AMQPLAIN")
     peer.claim("tune for a login whose first password is correct")
     _log_in(peer, peer.login.password, _WRONG_PASSWORD)
     peer.expect("connection.tune", channel=0)
@@ -234,8 +234,7 @@ def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
 @case("table.duplicates.second-password", covers=["field-tables/duplicates"], slow=True)
 def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
     """A login table with two passwords fails if only the second is right."""
-    if not _offers_amqplain(peer):
-        return does_not_apply(peer, "AMQPLAIN is not offered")
+    greeted_with(peer, "AMQPLAIN")
     peer.claim("no tune for a login whose first password is wrong")
     _log_in(peer, _WRONG_PASSWORD, peer.login.password)
     reaction = peer.reaction(0, barrier=False)
@@ -252,10 +251,6 @@ def _sums(peer: Peer, fields: TableLike) -> tuple[int, bytes] | None:
     octets = peer.method_frame("test.table", table=fields, integer_op=_ADD, string_op=_ADD)
     answer = tested(peer, octets)
     return None if answer is None else (answer["integer_result"], answer["string_result"])
-
-
-def _offers_amqplain(peer: Peer) -> bool:
-    return b"AMQPLAIN" in peer.greet()["mechanisms"].split()
 
 
 def _log_in(peer: Peer, *passwords: str) -> None:
