@@ -142,6 +142,9 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """A client has connected: start the time limit of the login."""
         self.transport = cast(asyncio.Transport, transport)
         self.core.connections.add(self)
+        if self.core.crashed:
+            self.abort()
+            return
         self.after(self.core.login_s, self.end_socket)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -79,6 +79,8 @@ class Core:
         self.with_output: set[Connected] = set()
         self.numbers = count(1)
         self._ticking = False
+        self.crashed = False
+        """Whether the broker has died of something, and ends every connection at once; only faults cause it."""
 
     def _queues(self) -> Iterator[Queue]:
         """Every queue of every virtual host."""
@@ -114,10 +116,19 @@ class Core:
         """Stop cleanly and start again with durable data."""
         for connection in tuple(self.connections):
             connection.shut_down("the broker restarts")
+        self.crashed = False
         self.later.catch_up()
         for vhost in {id(v): v for v in self.vhosts.values()}.values():
             vhost.restart()
         self.flush()
+
+    def crash_soon(self) -> None:
+        """Die at the end of this turn of the loop, so that a refusal still goes out; only faults do that."""
+        asyncio.get_running_loop().call_soon(self._crash)
+
+    def _crash(self) -> None:
+        self.crashed = True
+        self.stop()
 
     def stop(self) -> None:
         """End every connection at once."""

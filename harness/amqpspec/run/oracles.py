@@ -5,7 +5,8 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -171,3 +172,23 @@ def _among(refusal: Refusal | None, rows: Iterable[Refusal]) -> bool:
 def broken(requirement: Requirement) -> Outcome:
     """The outcome of a deviation from a row."""
     return Outcome.NONSTRICT if requirement.level is Level.SHOULD else Outcome.FAIL
+
+
+def outlived(peer: Any, verdict: Verdict, witness: Callable[[], object] | None = None) -> Verdict:
+    """The verdict on hostile octets, unless the target is gone: then no other connection can be opened.
+
+    ``witness`` asks something on a connection that was open before, and raises Unmet without an answer: a target that
+    blocks new connections of a hostile client still serves that one.
+    """
+    with suppress(Unmet, StreamEnded):
+        if witness is not None:
+            witness()
+            return verdict
+    try:
+        for _ in range(2):
+            peer.another().open_connection()
+    except (Unmet, StreamEnded) as gone:
+        observed = f"{verdict.observed}; then no other connection could be opened: {gone}"
+        expected = f"{verdict.expected}; the target continues to run"
+        return replace(verdict, outcome=Outcome.FAIL, expected=expected, observed=observed)
+    return verdict

@@ -23,6 +23,8 @@ def _open(connection: Connection, args: Args) -> None:
     if id > _HIGH and connection.faulty("high-ids-refused"):
         connection.close_channel(id, CODES["resource-error"], "too high")
         return
+    if id > _HIGH and connection.faulty("dies-of-high-ids"):
+        connection.core.crash_soon()
     if not id:
         connection.refuse("channel/open/channel-id", "channel 0")
     if id in connection.channels:
@@ -138,6 +140,7 @@ channel-commands-not-confirmed: commands on channels are not confirmed
 channel-reply-with-another-tag: CHANNEL REPLY has another confirm-tag [channel/reply/confirm-tag]
 channel-reply-names-another-channel: CHANNEL REPLY names another channel [channel/reply/channel]
 ack-above-all-refused: an ACK with a number above all messages is refused [channel/ack/unknown-number]
+dies-of-high-ids: after CHANNEL OPEN with one of the highest ids, the broker is gone for every client [ids/checked]
 high-ids-refused: the highest ids of channels are refused [ids/checked]
 ack-not-confirmed: ACK is not confirmed [channel/summary/server/ack]
 commit-refused: COMMIT closes the channel

@@ -33,6 +33,7 @@ _PLAIN_CODES = {
 }
 """Codes for what the ledger refuses with any code."""
 _ANY_CODE = CODES["invalid-field"]
+_SIZES = ("frames/size-forms", "connection/response/size", "connection/tune/size")
 
 
 class Reader(Protocol):
@@ -114,6 +115,8 @@ class Connection(BrokerConnection):
         ``code`` is for rules that name none.
         """
         self._code = code or _PLAIN_CODES.get(rule, 0)
+        if rule in _SIZES and self.faulty("dies-of-large-frames"):
+            self.core.crash_soon()
         self.core.refuse(rule, text)
         if self.phase is not Phase.OPEN:
             self.after(None)
@@ -330,6 +333,8 @@ def _shown(text: str) -> bytes:
 _NARROW = (Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL)
 
 FAULTS = fault_table("""
+dies-of-large-frames: after the refusal of a frame that is too large, the broker is gone for every client
+    [frames/size-forms connection/response/size connection/tune/size]
 login-not-pipelined: commands that arrive in one read with a command of the login are lost
     [errors/no-waiting connection/tune/exchange]
 commands-in-one-read-lost: the first part of an incomplete command is lost

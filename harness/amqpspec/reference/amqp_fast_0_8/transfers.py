@@ -68,9 +68,15 @@ def _look_ahead(connection: Connection, handle: Handle, fragment: bytes) -> None
     size = int.from_bytes(fragment[:4], "big") if len(fragment) >= 4 else 0
     if size > MESSAGE_MAX_OCTETS:
         handle.channel.arriving = None
+        _die_of_size(connection)
         connection.refuse("messages/head/maximum", f"a body of {size} octets")
     if size > 1000 and connection.faulty("large-messages-refused"):
         connection.close_channel(handle.channel.id, CODES["message-too-large"], "too large")
+
+
+def _die_of_size(connection: Connection) -> None:
+    if connection.faulty("dies-of-large-messages"):
+        connection.core.crash_soon()
 
 
 def _complete(connection: Connection, handle: Handle, args: Args) -> None:
@@ -124,6 +130,7 @@ def _prepare(connection: Connection, args: Args, fragment: bytes) -> None:
         return
     head, body = read
     if head.body_size > MESSAGE_MAX_OCTETS:
+        _die_of_size(connection)
         connection.refuse("handle/ready/too-large", f"a body of {head.body_size} octets")
     if len(head.octets) + head.body_size <= min(FRAME_MAX_OCTETS, connection.frame_max_octets):
         connection.refuse("restartable/not-for-one-fragment", "a message that fits into one fragment")
@@ -208,6 +215,8 @@ readers-cannot-send: a handle that reads cannot send any more [scenarios/sending
 senders-receive-their-messages: a handle that did not CONSUME receives what it sends [scenarios/receiving/consume-first]
 one-message-at-a-time: while a message arrives on one channel, no other channel may send
     [messages/fragments/interleaved]
+dies-of-large-messages: after a message that is announced as too large, the broker is gone for every client
+    [messages/head/maximum handle/ready/too-large]
 large-messages-refused: a body above 1000 octets is too large [messages/fragments/large handle/send/consecutive]
 fragments-assembled-in-reverse: fragments are put together the wrong way round
     [messages/writing/cut messages/fragments/large channels/serial]

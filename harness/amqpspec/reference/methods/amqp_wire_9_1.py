@@ -120,6 +120,7 @@ frame-end-wrong: general-frame-format/size grammar/content-frame-types
 frame-decoded-before-its-end: general-frame-format/end-checked-first amq_wlp_frame_02
 frame-size-checked-at-its-end: amq_wlp_frame_03 content-body/frame-size
 frame-of-just-frame-max-refused: amq_wlp_frame_03 content-body/frame-size
+dies-of-oversized-frames: amq_wlp_frame_03 security/negotiation-errors
 agreed-frame-max-forgotten: amq_wlp_frame_03 content-body/frame-size
 payload-larger-than-agreed: general-frame-format/size-sent content-body/frame-size
 integers-have-a-sign: data-fields/integers/unsigned
@@ -183,6 +184,7 @@ socket-kept-after-close-ok: error-handling/connection-exception
 exclusive-queue-outlives-connection: error-handling/connection-exception
 close-codes-of-four-digits: reply-codes/digits
 close-codes-tell-of-success: reply-codes/digits
+dies-of-invalid-data: security/invalid-data
 hostile-client-dropped-at-once: security/negotiation-pause
 password-not-checked: security/negotiation-errors
 challenge-skipped: security/negotiation-errors

@@ -134,6 +134,8 @@ class Connection(BrokerConnection):
 
     def refuse(self, rule: str, text: str) -> None:
         """Raise for a broken rule; return if a fault tolerates it."""
+        if rule == "amq_wlp_frame_03" and self.faulty("dies-of-oversized-frames"):
+            self.core.crash_soon()
         handshake = self.phase in BEFORE_OPEN and self.pause_s > 0
         if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
             rule = "connection/grammar"
@@ -315,6 +317,8 @@ def _code(refusal: Refusal) -> int:
 
 
 FAULTS = fault_table("""
+dies-of-oversized-frames: after the refusal of a frame that is too large, the broker is gone for every client
+    [amq_wlp_frame_03 connection/tune-ok/frame-max/all-frames]
 frame-end-wrong: body frames end in another octet [wire/frame/end-octet-sent]
 only-heartbeats-are-life: a client that sends other octets than heartbeats is disconnected as silent
     [wire/heartbeat/any-octet]

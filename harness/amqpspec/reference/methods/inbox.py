@@ -167,6 +167,8 @@ class Inbox:
         try:
             call = self.connection.codec.decode_method(payload)
         except WireError as error:
+            if self.faulty("dies-of-invalid-data"):
+                self.connection.core.crash_soon()
             self.connection.refuse(wire.rule_broken_by(error, method), str(error))
             return None
         wire.check_values(
@@ -228,6 +230,7 @@ start-not-sent: a header is accepted in silence
 header-taken-after-seven-octets: the last octet of a protocol header is not waited for
 odd-places-not-read: integers that begin at an odd place of a queue or test method are refused
 every-trace-refused: trace frames on channel 0 are refused
+dies-of-invalid-data: after the refusal of arguments that cannot be read, the broker is gone for every client
 trace-with-payload-ends-socket: a trace frame with something in it ends the socket
 unagreed-heartbeat-ends-socket: a heartbeat where none were agreed on ends the socket
 busy-channel-starves-others: methods wait until another channel has delivered all that it has

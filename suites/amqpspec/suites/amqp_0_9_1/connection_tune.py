@@ -6,7 +6,7 @@ from amqpspec.peer.events import Reaction
 from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, limit_of_its_own, opened_with_heartbeats
 from amqpspec.suites.amqp_0_9_1._queues import arrive
@@ -155,7 +155,7 @@ def offered_frame_max(peer: Peer) -> Verdict:
 def frame_far_too_large(peer: Peer) -> Verdict:
     """A body frame of twice the agreed frame-max is refused."""
     peer = peer.open_small()
-    return _refuses_body_frame(peer, 2 * peer.frame_max_octets)
+    return outlived(peer, _refuses_body_frame(peer, 2 * peer.frame_max_octets))
 
 
 @case("connection.tune-ok.frame-max.method", covers=["connection/tune-ok/frame-max/all-frames"])
@@ -168,7 +168,7 @@ def method_frame_too_large(peer: Peer) -> Verdict:
         exclusive=True,
         arguments={"x-amqpspec-padding": "x" * 2 * peer.frame_max_octets},
     )
-    return rejects_violation(peer, barrier=False)
+    return outlived(peer, rejects_violation(peer, barrier=False))
 
 
 @case("connection.tune-ok.frame-max.server-frames", covers=["connection/tune-ok/frame-max/all-frames"])

@@ -11,7 +11,15 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, judge_reaction, must_refuse, observed_either_way, worst
+from amqpspec.run.oracles import (
+    equals,
+    holds,
+    judge_reaction,
+    must_refuse,
+    observed_either_way,
+    outlived,
+    worst,
+)
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import answer_to
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -194,7 +202,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
     peer.send_frame("body", body)
-    return refuses_frame(peer)
+    return outlived(peer, refuses_frame(peer))
 
 
 @case("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
@@ -204,7 +212,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
     filler = {"filler": bytes(peer.frame_max_octets)}
     # Passive: a server that takes the frame makes nothing.
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
-    return refuses_frame(peer)
+    return outlived(peer, refuses_frame(peer))
 
 
 @case("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
@@ -215,7 +223,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
     # would be read as the payload.
     peer.send_octets(struct.pack(">BHI", kind, 1, 0xFFFFFFFF) + bytes(peer.frame_max_octets))
-    return rejects_violation(peer, barrier=False)
+    return outlived(peer, rejects_violation(peer, barrier=False))
 
 
 @case("framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"])

@@ -8,7 +8,7 @@ from amqpspec.peer.amqp_fast_0_8.arrivals import MessageArrived
 from amqpspec.peer.amqp_fast_0_8.peer import TOPIC, Peer
 from amqpspec.run.amqp_fast_0_8.oracles import borne, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, outlived, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
@@ -287,4 +287,4 @@ def the_largest_message(peer: Peer) -> Verdict:
     message = encode_message(b"x", body_size=_LARGEST_BODY)
     peer.send("handle.send", service_type=TOPIC, dest_name=topic(peer), fragment=message, partial=True)
     peer.claim("no refusal, or code 311")
-    return borne(peer, peer.reaction(barrier="ping"))
+    return outlived(peer, borne(peer, peer.reaction(barrier="ping")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.run.amqp_fast_0_8.oracles import borne, judge_reaction
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, outlived, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_fast_0_8._transfers import (
     BODY,
@@ -198,4 +198,4 @@ def a_message_that_is_too_large(peer: Peer) -> Verdict:
     """PREPARE of a message of 2^32-1 octets is answered with READY, or closes the channel with code 311."""
     restartable(peer)
     peer.send("handle.prepare", fragment=head_of(b"", body_size=_TOO_LARGE))
-    return borne(peer, peer.reaction())
+    return outlived(peer, borne(peer, peer.reaction()))

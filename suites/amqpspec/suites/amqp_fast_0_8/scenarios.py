@@ -7,7 +7,7 @@ from itertools import pairwise
 from amqpspec.peer.amqp_fast_0_8.peer import QUEUE, TOPIC, Peer
 from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.oracles import equals, holds, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, NOWHERE, greeted_with_plain, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
@@ -323,4 +323,4 @@ def ids_at_the_edges(peer: Peer) -> Verdict:
     peer.send("handle.open", channel_id=0xFFFF, handle_id=0xFFFF, producer=True)
     peer.publish(topic(peer), b"sent", 0xFFFF, service=TOPIC)
     reaction = peer.reaction(0xFFFF, 0xFFFF)
-    return observed_either_way(peer, "refused" if reaction.refusal else "served")
+    return outlived(peer, observed_either_way(peer, "refused" if reaction.refusal else "served"))

@@ -9,7 +9,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, must_refuse, worst
+from amqpspec.run.oracles import equals, holds, must_refuse, outlived, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
@@ -334,7 +334,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
     peer.send_frame("body", body)
-    return refuses_frame(peer)
+    return outlived(peer, refuses_frame(peer))
 
 
 @case("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
@@ -343,7 +343,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
     open_with_small_frames(peer)
     filler = {"filler": bytes(peer.frame_max_octets)}
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
-    return refuses_frame(peer)
+    return outlived(peer, refuses_frame(peer))
 
 
 @case("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
@@ -355,7 +355,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, len(body)))
     # Without its end octet, and without a barrier: both would be read as payload.
     peer.send_octets(peer.frame("body", body, size=0xFFFFFFFF)[:-1])
-    return rejects_violation(peer, barrier=False)
+    return outlived(peer, rejects_violation(peer, barrier=False))
 
 
 @case("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
