@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from amqpspec.record.rows import Outcome
 from amqpspec.reference.amqp_0_10 import connection as assemblies
 from amqpspec.reference.amqp_0_10.heartbeats import Heartbeats
 from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_1_0 import connection as frames
+from amqpspec.reference.amqp_1_0.announcing import open_fields
 from amqpspec.reference.amqp_fast_0_8 import connection as commands
 from amqpspec.reference.amqp_fast_0_8 import handle_commands, handles, opening
 from amqpspec.run.case import load_suite
@@ -119,3 +122,41 @@ def test_a_target_may_ask_for_a_ping_at_any_time(name: str, monkeypatch: pytest.
 
     monkeypatch.setitem(opening.COMMANDS, "connection.ping", asks_first)
     assert outcome(FAST, name) in GREEN
+
+
+# --- texts that leave room
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fault", "name", "wanted"),
+    [
+        ("amqp-0-9-1", "standard-exchanges-can-be-deleted", "exchange.delete.standard", Outcome.OBSERVED),
+        ("amqp-0-9-1", "standard-exchanges-deleted-though-refused", "exchange.delete.standard", Outcome.FAIL),
+        ("amqp-wire-9-1", "not-refused:grammar/method-payload", "method.payload.goes-on", Outcome.OBSERVED),
+        ("amqp-wire-9-1", "wrong-code:grammar/method-payload", "method.payload.goes-on", Outcome.FAIL),
+        (FAST, "not-refused:frames/fixed-fields", "frames.fixed-fields.short", Outcome.OBSERVED),
+        (FAST, "truncated-commands-executed", "frames.fixed-fields.short", Outcome.FAIL),
+        (FAST, "not-refused:frames/fixed-fields", "frames.fixed-fields.long", Outcome.OBSERVED),
+        (FAST, "wrong-scope:frames/fixed-fields", "frames.fixed-fields.long", Outcome.FAIL),
+        (
+            "amqp-1-0",
+            "unsettled-map-though-nothing-is",
+            "attach.unsettled.reattaching",
+            Outcome.NONSTRICT,
+        ),
+    ],
+)
+def test_what_a_text_leaves_open(dialect: str, fault: str, name: str, wanted: Outcome) -> None:
+    assert outcome(dialect, name, fault) is wanted
+
+
+def test_an_idle_timeout_may_differ_between_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = count(2000, 500)
+
+    def opening(faulty: Any) -> dict[str, Any]:
+        return {**open_fields(faulty), "idle_time_out": next(numbers)}
+
+    monkeypatch.setattr(frames, "open_fields", opening)
+    name = "connections.idle-timeout.independent"
+    assert outcome("amqp-1-0", name) is Outcome.OBSERVED
+    assert outcome("amqp-1-0", name, "own-idle-timeout-kept-for-both") is Outcome.FAIL

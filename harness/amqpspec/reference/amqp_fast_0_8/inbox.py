@@ -43,6 +43,7 @@ _UNKNOWN = (
     (29, "syntax/channel-commands"),
     (255, "syntax/handle-commands"),
 )
+_PADDING_OCTETS = 64
 Args = dict[str, Any]
 
 
@@ -130,6 +131,8 @@ class Inbox:
         try:
             args = reader.read(command.fields)
         except CutShortError:
+            if self.faulty("truncated-commands-executed"):
+                return FieldReader(octets + bytes(_PADDING_OCTETS), refuse, self.faulty).read(command.fields)
             refuse(rule, f"{command.name} ends too early")
             return None
         if reader.at < len(octets):
@@ -229,6 +232,8 @@ def connect(core: Core) -> Connection:
 
 
 FAULTS = fault_table("""
+truncated-commands-executed: zeros take the place of fields that are missing, and the command is executed
+    [frames/fixed-fields]
 fragment-size-counts-the-frame: a fragment is read as one octet shorter than announced
     [messages/frames/size handle/send/behind messages/frames/carriers]
 unknown-codes-skipped: frames with codes that are not defined are passed over

@@ -147,10 +147,10 @@ def names_that_the_target_sends(peer: Peer) -> Verdict:
 
 @case("response.unknown", covers=["connection/summary/server/response-unknown"])
 def a_response_that_cannot_be_read(peer: Peer) -> Verdict:
-    """A RESPONSE whose fields do not fit its frame is refused."""
-    lines = [peer.another() for _ in range(3)]
+    """A RESPONSE whose fields do not fit into its frame is refused."""
+    lines = [peer.another() for _ in range(2)]
     sound = peer.octets("connection.response", mechanism="PLAIN", responses=peer.credentials())[3:-1]
-    for line, fields in zip(lines, (sound[:-1], sound + b"\0", sound[:3]), strict=True):
+    for line, fields in zip(lines, (sound[:-1], sound[:3]), strict=True):
         greeted_with_plain(line)
         line.send_frame(_RESPONSE, fields)
     return worst(map(_ends, lines))

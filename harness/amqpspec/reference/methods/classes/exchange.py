@@ -145,6 +145,8 @@ def delete(channel: Channel, call: Call) -> None:
     elif exchange is None:
         channel.refuse("exchange/delete/exchange/exists", f"no exchange {name!r}")
     elif exchange.predeclared and not channel.faulty("standard-exchanges-can-be-deleted"):
+        if channel.faulty("standard-exchanges-deleted-though-refused"):
+            channel.vhost.delete_exchange(exchange)
         channel.refuse("constant/access-refused", f"exchange {name!r} stays")
     else:
         if call["if_unused"] and (exchange.bindings or channel.faulty("exchange-if-unused-always-refused")):
@@ -224,6 +226,8 @@ durable-exchanges-refused: a durable exchange is refused [exchange/declare/durab
 exchange-redeclare-takes-flags: a second declare changes auto-delete [exchange/declare/auto-delete/pre-existence]
 exchange-delete-does-nothing: delete is confirmed and deletes nothing [exchange/delete]
 exchange-if-unused-always-refused: if-unused refuses every delete [exchange/delete/if-unused/in-use]
+standard-exchanges-deleted-though-refused: the deletion of an exchange that has to be there is refused and done
+    [exchange/required-instances/amq-type exchange/required-instances/direct]
 standard-exchanges-can-be-deleted: the exchanges that have to be there can be deleted
     [exchange/required-instances/amq-type exchange/required-instances/direct]
 duplicate-exchange-binding-refused: a second bind is refused [exchange/bind/duplicates]
