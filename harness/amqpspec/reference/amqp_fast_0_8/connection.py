@@ -33,6 +33,7 @@ _PLAIN_CODES = {
 }
 """Codes for what the ledger refuses with any code."""
 _ANY_CODE = CODES["invalid-field"]
+_LIMITS = ("tuning/channel-max", "tuning/handle-max")
 _SIZES = ("frames/size-forms", "connection/response/size", "connection/tune/size")
 
 
@@ -116,6 +117,8 @@ class Connection(BrokerConnection):
         """
         self._code = code or _PLAIN_CODES.get(rule, 0)
         if rule in _SIZES and self.faulty("dies-of-large-frames"):
+            self.core.crash_soon()
+        if rule in _LIMITS and self.faulty("dies-beyond-its-limits"):
             self.core.crash_soon()
         self.core.refuse(rule, text)
         if self.phase is not Phase.OPEN:
@@ -333,6 +336,8 @@ def _shown(text: str) -> bytes:
 _NARROW = (Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL)
 
 FAULTS = fault_table("""
+dies-beyond-its-limits: after the refusal of one channel or handle too many, the broker is gone for every client
+    [tuning/channel-max tuning/handle-max]
 dies-of-large-frames: after the refusal of a frame that is too large, the broker is gone for every client
     [frames/size-forms connection/response/size connection/tune/size]
 login-not-pipelined: commands that arrive in one read with a command of the login are lost

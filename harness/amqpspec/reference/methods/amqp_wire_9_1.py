@@ -174,6 +174,7 @@ heartbeat-zero-ignored: heartbeat-frames/negotiated
 heartbeats-with-a-payload: grammar/heartbeat-frame
 heartbeats-on-channel-one: grammar/heartbeat-frame heartbeat-frames/channel-zero
 lowest-channel-alone-publishes: channel-multiplexing/support
+dies-of-channels-above-the-limit: channel-multiplexing/maximum channel-multiplexing/down-to-one
 channel-max-is-one-less: channel-multiplexing/maximum channel-multiplexing/down-to-one
 channel-max-never-lowered: channel-multiplexing/down-to-one channel-multiplexing/maximum
 busy-channel-starves-others: channel-multiplexing/fairness channel-multiplexing/starvation

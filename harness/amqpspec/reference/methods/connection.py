@@ -136,6 +136,8 @@ class Connection(BrokerConnection):
         """Raise for a broken rule; return if a fault tolerates it."""
         if rule == "amq_wlp_frame_03" and self.faulty("dies-of-oversized-frames"):
             self.core.crash_soon()
+        if rule == "connection/tune/channel-max" and self.faulty("dies-of-channels-above-the-limit"):
+            self.core.crash_soon()
         handshake = self.phase in BEFORE_OPEN and self.pause_s > 0
         if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
             rule = "connection/grammar"
@@ -317,6 +319,8 @@ def _code(refusal: Refusal) -> int:
 
 
 FAULTS = fault_table("""
+dies-of-channels-above-the-limit: after the refusal of a channel above the limit, the broker is gone for every client
+    [connection/tune/channel-max]
 dies-of-oversized-frames: after the refusal of a frame that is too large, the broker is gone for every client
     [amq_wlp_frame_03 connection/tune-ok/frame-max/all-frames]
 frame-end-wrong: body frames end in another octet [wire/frame/end-octet-sent]

@@ -53,7 +53,7 @@ def channel_number_above_limit(peer: Peer) -> Verdict:
     if not 1 < above <= HIGHEST_CHANNEL:
         return does_not_apply(peer, f"channel-max {peer.channel_max} leaves nothing above it")
     peer.send("channel.open", channel=above)
-    return rejects_violation(peer, above, barrier=False)
+    return outlived(peer, rejects_violation(peer, above, barrier=False))
 
 
 @case("connection.tune.channel-max.one-too-many", covers=["connection/tune/channel-max"])
@@ -65,7 +65,7 @@ def one_channel_too_many(peer: Peer) -> Verdict:
     # In tune-ok, channel-max is how many channels the client uses, in tune it is the highest number
     # (amqp-0-9-1 connection/tune/channel-max): this case breaks the former, the one above the latter.
     peer.send("channel.open", channel=3)
-    return rejects_violation(peer, 3, barrier=False)
+    return outlived(peer, rejects_violation(peer, 3, barrier=False))
 
 
 @case(

@@ -153,7 +153,7 @@ def channels_up_to_the_limit(peer: Peer) -> Verdict:
     peer.close_channel(2)
     peer.open_channel(2)
     peer.send("channel.open", channel_id=most + 1, confirm_tag=1)
-    return rejects_violation(peer, most + 1, barrier="ping")
+    return outlived(peer, rejects_violation(peer, most + 1, barrier="ping"))
 
 
 @case("tuning.handle-max", covers=["tuning/handle-max"])
@@ -168,7 +168,7 @@ def handles_up_to_the_limit(peer: Peer) -> Verdict:
     for handle in range(1, most + 1):
         peer.open_handle(handle, 1 + handle % 2)
     peer.send("handle.open", handle_id=most + 1, channel_id=1, confirm_tag=1)
-    return rejects_violation(peer, 1, most + 1, barrier="ping")
+    return outlived(peer, rejects_violation(peer, 1, most + 1, barrier="ping"))
 
 
 @case("tuning.txn-limit", covers=["tuning/txn-limit"])

@@ -7,7 +7,7 @@ import struct
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.oracles import equals, holds, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._fairness import answered_in_between, delivered_in_between
 from amqpspec.suites.amqp_0_9_1._limits import limit_of_its_own
@@ -42,7 +42,7 @@ def channel_above_the_maximum(peer: Peer) -> Verdict:
     """A channel beyond the agreed maximum is refused, both by its number and by the number of open channels."""
     _open_all(peer)
     peer.send("channel.open", channel=_AGREED + 1)
-    return rejects_violation(peer, _AGREED + 1, barrier=False)
+    return outlived(peer, rejects_violation(peer, _AGREED + 1, barrier=False))
 
 
 @case("channels.maximum.all-open", covers=["channel-multiplexing/maximum"])
@@ -65,7 +65,7 @@ def a_single_channel(peer: Peer) -> Verdict:
     peer.barrier(1)
     # The client's freedom binds the server: channel 1 works, and nothing above it does.
     peer.send("channel.open", channel=2)
-    return rejects_violation(peer, 2, barrier=False)
+    return outlived(peer, rejects_violation(peer, 2, barrier=False))
 
 
 @case(
