@@ -109,7 +109,7 @@ def _fits_session(state: State, flow: Performative) -> bool:
     """Whether a flow gives the ids that the target expects; it may be refused for others (§2.5.6)."""
     sent = sum(say.name == "transfer" for step in state.steps for say in step.says)
     # Only the number 0 is replaced by the one that the target expects.
-    return flow["next_incoming_id"] == 0 and flow["next_outgoing_id"] == sent
+    return (flow["next_incoming_id"], flow["next_outgoing_id"]) == (0, sent)
 
 
 def _has_empty_elements(value: object) -> bool:
