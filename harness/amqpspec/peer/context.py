@@ -71,6 +71,13 @@ class Unmet(Exception):
         return None if refusal is None else refusal.code
 
 
+class Withheld(Unmet):
+    """The target lives, and holds back what had to be sent or what had to follow from it, as it may.
+
+    It gave no credit or no room in its window, turned contents off, or blocks publishers.
+    """
+
+
 def owed(value: _T | None, what: str) -> _T:
     """A value from the target or an earlier step; raises Unmet if it is missing. This is not an assertion."""
     if value is None:

@@ -18,6 +18,7 @@ from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
     DELIVERY_S,
     PATIENCE_S,
+    HeldBack,
     NotConsumed,
     delivered,
     judged,
@@ -34,10 +35,22 @@ _STORE, _FIRST, _SECOND, _QUIET = 1, 2, 3, 4
 """Channels: that of the queue that stores, two that are subscribed to, one that receives nothing."""
 _UNLIMITED, _NONE = (1 << 32) - 1, 1
 _STORED = "stored"
+_STOP = "message.stop"
+_CREDIT = (_STOP, "message.flow")
+"""A producer that was stopped has no credit until it is given some."""
 
 
 class AssemblyClient(Client):
     """A client with controls, commands and messages."""
+
+    _is_stopped = False
+
+    def next(self, until_s: float) -> Heard | None:
+        """Return the next thing that the target says, or None at ``until_s``."""
+        said = super().next(until_s)
+        if said is not None and said.name in _CREDIT:
+            self._is_stopped = said.name == _STOP
+        return said
 
     def say(self, name: str, /, channel: int = _STORE, **args: Any) -> None:
         """One control or command."""
@@ -73,7 +86,11 @@ class AssemblyClient(Client):
         self.call("message.flow", channel, destination=destination, unit=0, value=messages)
 
     def publish(self, queue: str, body: bytes, channel: int = _STORE) -> None:
-        """A message straight to a queue."""
+        """A message straight to a queue. Raises HeldBack if the target has stopped it (message.stop)."""
+        while not self._is_stopped and (said := self.next(now_s())) is not None:
+            self.passed.append(said)
+        if self._is_stopped:
+            raise HeldBack(f"the target took back its credit ({_STOP})")
         properties = Packed(
             "message.delivery-properties", {"priority": 4, "delivery_mode": 1, "routing_key": queue}
         )

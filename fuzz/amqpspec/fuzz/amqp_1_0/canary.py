@@ -21,7 +21,7 @@ from amqpspec.fuzz.executor.heard import Counters, Heard
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import PATIENCE_S, HeldBack, who_is
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.model import Step, Values
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
 
@@ -69,10 +69,32 @@ class TypedClient(Client):
         while sent >= self._window or sent_on_link >= self._credit.get(handle, 0):
             said = self._next(until_s)
             if said is None:
-                raise HeldBack(f"the target gave no credit or window in {_HELD_BACK_S:.0f} s")
+                raise _held_back()
             if said.refusal is not None:
                 raise Unanswered(f"expected a flow, actual: {said.refusal.scope} {said.refusal.code}")
             self._early.append(said)
+
+
+def _held_back() -> HeldBack:
+    return HeldBack(f"the target gave no credit or window in {_HELD_BACK_S:.0f} s")
+
+
+class EchoClient(TypedClient):
+    """A client on its way to a delivery of its own message, which is its only transfer. Raises HeldBack as well."""
+
+    def wait(self, *names: str, also: str = "") -> Heard:
+        """Return the next thing with one of these names; see ``Client``. Credit need not be given (§2.6.7)."""
+        try:
+            return super().wait(*names, also=also)
+        except Unanswered as reason:
+            if reason.silent and names == ("flow",):
+                raise _held_back() from reason
+            raise
+
+    def _octets_of(self, step: Step) -> bytes:
+        if any(say.name == "transfer" for say in step.says):
+            self.make_room(0, next(iter(self._credit), 0), 0)
+        return super()._octets_of(step)
 
 
 @dataclass(slots=True)

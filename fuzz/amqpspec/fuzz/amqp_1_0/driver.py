@@ -11,7 +11,7 @@ from functools import cached_property
 from amqpspec.fuzz.amqp_1_0 import dissect, interop
 from amqpspec.fuzz.amqp_1_0 import states as ways
 from amqpspec.fuzz.amqp_1_0.answers import decoder
-from amqpspec.fuzz.amqp_1_0.canary import TypedCanary
+from amqpspec.fuzz.amqp_1_0.canary import EchoClient, TypedCanary
 from amqpspec.fuzz.amqp_1_0.case_words import CASE_WORDS
 from amqpspec.fuzz.amqp_1_0.client_frames import frames_in
 from amqpspec.fuzz.amqp_1_0.grammar import productions
@@ -127,6 +127,10 @@ class Amqp10Driver(ModularDriver):
 
     has_canaries = True
     echo = ("consuming", b"amqpspec")
+
+    def echo_client(self, subject: Subject, values: Values) -> EchoClient:
+        """A client that waits for credit and window before it sends."""
+        return EchoClient(subject, values)
 
     def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> TypedCanary:
         """Two nodes below the address; both are always received from."""

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
@@ -35,6 +36,7 @@ from amqpspec.wire.methods.frames import FrameWriter
 _FIRST, _SECOND, _QUIET = 1, 2, 3
 """Channels: the last one receives nothing."""
 _BLOCKED, _UNBLOCKED = "connection.blocked", "connection.unblocked"
+_FLOW, _TURNED_OFF, _LOOK_S = "channel.flow", "the target turned contents off (channel.flow)", 0.05
 _HELD_BACK, _HELD_BACK_S = f"the target blocked publishers ({_BLOCKED})", 1.0
 """How long a target that blocks publishers has for an answer: RabbitMQ stops reading from connections that publish."""
 
@@ -54,6 +56,7 @@ class MethodsClient(Client):
     """A client with methods and contents. ``is_blocked``: the target said that it blocks publishers."""
 
     is_blocked = False
+    _off: frozenset[int] = frozenset()
 
     def _octets_of(self, step: Step) -> bytes:
         knows = _BLOCKED in codec_for(widest(self.dialect)).dialect.methods
@@ -62,9 +65,31 @@ class MethodsClient(Client):
     def next(self, until_s: float) -> Heard | None:
         """Return the next thing that the target says, or None at ``until_s``."""
         said = super().next(until_s)
+        while said is not None and said.name == _FLOW:
+            self._turn(said)
+            said = super().next(until_s)
         if said is not None and said.name in (_BLOCKED, _UNBLOCKED):
             self.is_blocked = said.name == _BLOCKED
         return said
+
+    def _turn(self, said: Heard) -> None:
+        """Confirm that contents on a channel were turned off or on (channel.flow)."""
+        active = bool(codec_for(widest(self.dialect)).decode_method(said.payload)["active"])
+        self._off = self._off - {said.channel} if active else self._off | {said.channel}
+        self.say(f"{_FLOW}-ok", said.channel, active=active)
+
+    def _obey_flow(self, channel: int) -> None:
+        """Take in what has arrived; while contents are off on the channel, wait. Raises HeldBack."""
+        self._pass_until(now_s())
+        until_s = now_s() + _HELD_BACK_S
+        while channel in self._off:
+            if now_s() >= until_s:
+                raise HeldBack(_TURNED_OFF)
+            self._pass_until(now_s() + _LOOK_S)
+
+    def _pass_until(self, until_s: float) -> None:
+        while (said := self.next(until_s)) is not None:
+            self.passed.append(said)
 
     def answer(self, *names: str) -> Heard:
         """The next of these. Raises Unanswered, and HeldBack if the target blocks publishers meanwhile."""
@@ -89,7 +114,8 @@ class MethodsClient(Client):
         self.send(write(codec.dialect.layout.types["method"], channel, codec.encode_method(name, args)))
 
     def publish(self, queue: str, body: bytes, channel: int = 1) -> None:
-        """A message straight to a queue."""
+        """A message straight to a queue. Raises HeldBack while the target has turned contents off."""
+        self._obey_flow(channel)
         codec = codec_for(widest(self.dialect))
         write, types = FrameWriter(codec.dialect.layout).frame, codec.dialect.layout.types
         header = codec.encode_header(ContentHeader(codec.dialect.classes_by_name["basic"].index, len(body)))
@@ -146,7 +172,7 @@ class MethodsCanary:
             raise NotConsumed(str(reason), silent=reason.silent) from reason
 
     def place(self, number: int) -> None:
-        """Store a message."""
+        """Store a message. Raises HeldBack."""
         self.expected = token(number, self.who)
         self.client.publish(self.store, self.expected)
 

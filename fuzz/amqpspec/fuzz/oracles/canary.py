@@ -14,19 +14,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 
-from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import PATIENCE_S, Canary, HeldBack, NotConsumed, oracles_part, who_is
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.model import Values
 
+_TRIES = 8
+"""How many batches a target may hold back the first canaries before it is gone on without them."""
+
 
 class Canaries:
     """The canaries of all logins of a target; opened when first needed, and again after a restart.
 
     ``off`` says why canaries are not used; ``note`` says what the oracles do without because the target did not
-    support it at first, and whether canaries were left unchecked later.
+    support it at first, and whether canaries were left unchecked later. ``held_back``: the last check was not made.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -34,9 +37,11 @@ class Canaries:
         self._deaf: set[str] = set()
         self._begun = False
         self.note = ""
+        self.held_back = False
         self._canaries: list[Canary] = []
         self._through_only = False
         self._number = self._opened = 0
+        self._tries_left = _TRIES
         self._part = oracles_part(subject.dialect)
         self.off = "" if self._part.has_canaries else "the dialect has no canaries"
 
@@ -58,6 +63,7 @@ class Canaries:
 
     def check(self) -> list[Suspicion]:
         """Check the messages after a batch. Raises Unanswered."""
+        self.held_back = False
         if self.off:
             return []
         try:
@@ -74,6 +80,7 @@ class Canaries:
     def _unchecked(self, reason: HeldBack) -> None:
         """Note that the target holds back what was sent."""
         self.drop()
+        self.held_back = True
         unchecked = f"not all canaries were checked: {reason}"
         if unchecked not in self.note:
             self.note = "; ".join(filter(None, (self.note, unchecked)))
@@ -95,7 +102,8 @@ class Canaries:
             try:
                 self._canaries.append(self._canary(values))
             except Unanswered as reason:
-                if self._begun and isinstance(reason, HeldBack):
+                if isinstance(reason, HeldBack) and (self._begun or self._tries_left):
+                    self._tries_left -= not self._begun
                     raise
                 reasons.append(reason)  # a login that cannot open queues has no canary
         if not self._canaries:
@@ -155,7 +163,7 @@ class Canaries:
         )
         if subject.make_node is not None:
             subject.make_node(values, values.queue)
-        with Client(subject.address, subject.dialect, values, PATIENCE_S) as client:
+        with self._part.echo_client(subject, values) as client:
             said = client.enter(state)
             if said is None or body not in said.payload:
                 actual = b"" if said is None else said.payload

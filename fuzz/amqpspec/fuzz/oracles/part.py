@@ -58,6 +58,10 @@ class OraclesPart(Part, Protocol):
     echo: tuple[str, bytes] | None = None
     has_canaries: bool = False
 
+    def echo_client(self, subject: Subject, values: Values) -> Client:
+        """A client that goes into the state of ``echo``. Raises Unanswered; so does the client, and HeldBack."""
+        return Client(subject.address, subject.dialect, values, PATIENCE_S)
+
     def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> Canary:
         """Open the canary of a login under a number that no other has had. Raises Unanswered.
 
@@ -108,7 +112,7 @@ def delivered(
     """Bodies by channel: up to the canary's own last one and what follows at once; all of other channels."""
     received = [(said.channel, said.payload) for said in client.passed if counts(said)]
     client.passed.clear()
-    left = set(own.values())
+    left = set(own.values()) - {body for _, body in received}
     until_s = now_s() + (DELIVERY_S if left else REST_S)
     while (said := client.next(until_s)) is not None:
         if counts(said):

@@ -11,7 +11,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session, number
 from amqpspec.peer.amqp_1_0.opening import Opening
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 
 SCRATCH = "amqpspec.barrier"
@@ -107,9 +107,21 @@ class Linking(Opening):
         self.flow(link=link, link_credit=credit, **fields)
 
     def credit_for(self, link: Link, at_least: int = 1, within_s: float | None = None) -> int:
-        """Wait for credit from the target; returns the amount. Raises Unmet if it does not arrive."""
-        self.until(lambda: link.credit >= at_least, f"credit for {at_least}", link=link, within_s=within_s)
+        """Wait for credit from the target; returns the amount. Raises Withheld if it does not arrive, Unmet if it
+        cannot.
+        """
+        what = f"credit for {at_least}"
+        self._until_given(lambda: link.credit >= at_least, what, link=link, within_s=within_s)
         return link.credit
+
+    def room_for(self, link: Link) -> None:
+        """Wait for room for one transfer in the target's window; raises Withheld if none is given, Unmet if that
+        cannot happen.
+
+        The window counts transfers, as credit counts deliveries (§2.5.6).
+        """
+        session = link.session
+        self._until_given(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
 
     # --- round trips
 
@@ -194,7 +206,7 @@ class Linking(Opening):
     ) -> None:
         """Read until the state satisfies the condition; arrivals are kept.
 
-        Raises Unmet if it cannot happen any more.
+        Raises Unmet if it does not happen in time, or cannot happen any more.
         """
         within_s = self.patience_s if within_s is None else within_s
         until_s = self.now() + within_s
@@ -207,6 +219,17 @@ class Linking(Opening):
             if isinstance(arrival, Ended | Garbled | Quiet):
                 raise Unmet(what, arrival.describe(self.dialect), arrival)
             self.keep(arrival)
+
+    def _until_given(
+        self, done: Callable[[], bool], what: str, *, link: Link, within_s: float | None = None
+    ) -> None:
+        """Like ``until``, for what a target gives when it likes: credit (§2.6.7) and room in its window (§2.5.6)."""
+        try:
+            self.until(done, what, link=link, within_s=within_s)
+        except Unmet as unmet:
+            if isinstance(unmet.seen, Quiet):
+                raise Withheld(unmet.expected, unmet.observed, unmet.seen) from unmet
+            raise
 
     def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:
         """The arrival that ended the link, the session or the connection, if there is one."""

@@ -105,8 +105,7 @@ class Peer(Watching):
         before, session = link.sending, link.session
         for payload, own in self._pieces(link, body, message, settled, more, aborted, chunk, fields):
             if wait:
-                # The window counts transfers, as credit counts deliveries (§2.5.6).
-                self.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
+                self.room_for(link)
             self._write_whole(self._piece(session.channel, payload, own))
         return owed(before or link.last_outgoing, "an attached link")
 
