@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from amqpspec.peer.context import Context
+from amqpspec.peer.context import Context, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, Reaction
 from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.errors import WireError
@@ -62,6 +62,8 @@ class Line:
         self._listener = listener
         self._transport: Transport | None = None
         self._stash: deque[Arrival] = deque(maxlen=_STASH)
+        self._early: deque[tuple[Arrival, bool]] = deque()
+        self.is_hung_up = False
         self._received_octets = 0
 
     # --- the case
@@ -76,6 +78,13 @@ class Line:
         for line in self.lines:
             line.claimed = expected
         self.transport.note(f"claim: {expected}")
+
+    def withheld(self, expected: str, observed: str) -> Withheld:
+        """The exception for what the target may hold back: the case proves nothing, whatever it has claimed."""
+        for line in self.lines:
+            line.claimed = ""
+        self.transport.note(f"the claim is withdrawn: expected {expected}, observed {observed}")
+        return Withheld(expected, observed)
 
     def introduced(self, other: Other, role: str | None, vhost: str | None) -> Other:
         """Another line of this case, not yet dialled, as the default or another principal, to a vhost by name."""
@@ -121,6 +130,7 @@ class Line:
 
     def hang_up(self) -> None:
         """Close the socket silently."""
+        self.is_hung_up = True
         if self._transport is not None:
             self._transport.close()
 
@@ -135,7 +145,7 @@ class Line:
         self.transport.note("nothing was received on this connection: a second connection is tried")
         self.context.redials.append("a connection received no answer and was tried again")
         self.hang_up()
-        self._transport = None
+        self._transport, self.is_hung_up = None, False
         return True
 
     def leave(self, within_s: float) -> None:
@@ -155,6 +165,10 @@ class Line:
         """Process an arrival before any wait returns it."""
         return arrival
 
+    def is_urgent(self, arrival: Arrival) -> bool:
+        """Whether an arrival is processed before it is its turn; see ``glance``."""
+        return False
+
     def closes(self, arrival: Arrival) -> bool:
         """Whether an arrival ends every wait: the target closes the connection."""
         return False
@@ -171,12 +185,37 @@ class Line:
 
     def read(self, until_s: float) -> Arrival:
         """The next arrival in the order of the wire; Quiet when the clock passes ``until_s``."""
+        arrival, is_noted = self._early.popleft() if self._early else (self._arrived(until_s), False)
+        return arrival if is_noted or isinstance(arrival, Quiet | Ended) else self._seen(arrival)
+
+    def glance(self) -> None:
+        """Receive what has arrived by now; see ``receive_early``."""
+        while not isinstance(self.receive_early(self.now()), Quiet | Ended | Garbled):
+            pass
+
+    def receive_early(self, until_s: float) -> Arrival:
+        """Receive one arrival, for a later wait to return in its turn; only urgent ones are processed now.
+
+        Returns it, or Quiet or Ended.
+        """
+        arrival = self._arrived(until_s)
+        if isinstance(arrival, Quiet | Ended):
+            return arrival
+        urgent = self.is_urgent(arrival)
+        self._early.append((self._seen(arrival) if urgent else arrival, urgent))
+        return arrival
+
+    def _seen(self, arrival: Arrival) -> Arrival:
+        arrival = self.noted(arrival)
+        self._see(arrival.refusal)
+        return arrival
+
+    def _arrived(self, until_s: float) -> Arrival:
+        """The next arrival that was not received early, not processed yet."""
         started_s = self.now()
         while True:
             arrival = self._listener.next()
             if arrival is not None:
-                arrival = self.noted(arrival)
-                self._see(arrival.refusal)
                 return arrival
             if self.ended is not None:
                 return Ended(self.ended, self.ended_why)

@@ -16,7 +16,7 @@ from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
-from amqpspec.peer.methods.connection import Connection
+from amqpspec.peer.methods.holding import BLOCKED, Holding
 from amqpspec.wire.methods.codec import Call, Codec
 from amqpspec.wire.values import Table
 
@@ -34,7 +34,7 @@ CLIENT_PROPERTIES: Mapping[str, Any] = {
 }
 
 
-class Peer(Connection):
+class Peer(Holding):
     """One client connection with the methods for cases. ``another`` returns an additional, independent one."""
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
@@ -73,11 +73,17 @@ class Peer(Connection):
         self.send(
             "connection.start-ok",
             channel=0,
-            client_properties=CLIENT_PROPERTIES if properties is None else properties,
+            client_properties=self.usual_properties if properties is None else properties,
             mechanism=mechanism,
             response=self.credentials(mechanism) if response is None else response,
             locale=locale,
         )
+
+    @property
+    def usual_properties(self) -> Mapping[str, Any]:
+        """The client's properties; a target that knows the extension is asked to report that it blocks publishers."""
+        wish = {"capabilities": {BLOCKED: True}} if self.can_be_blocked else {}
+        return {**CLIENT_PROPERTIES, **wish}
 
     def credentials(self, mechanism: str) -> bytes:
         """The initial SASL response of the login for a mechanism."""
@@ -256,8 +262,9 @@ class Peer(Connection):
             if not isinstance(seen[-1], Quiet):
                 return self.reacted(seen)
             self.send("exchange.declare", channel=channel, exchange="amq.direct", type="direct", passive=True)
-            return self.reacted(self._watch(channel, within_s or patience.reply_s))
-        return self.reacted(self._watch(channel, within_s or patience.ending_s))
+        seen = self._watch(channel, within_s or (patience.reply_s if barrier else patience.ending_s))
+        self.sure(seen[-1])
+        return self.reacted(seen)
 
     def _watch(self, channel: int, within_s: float) -> list[Arrival]:
         until_s = self.now() + within_s
@@ -312,7 +319,11 @@ class Peer(Connection):
         chunk: int | None = None,
         **args: Any,
     ) -> None:
-        """Publish one message, through the default exchange if only a queue's name is given."""
+        """Publish one message, through the default exchange if only a queue's name is given.
+
+        Waits while the target has turned contents off, or blocks publishers; raises Withheld.
+        """
+        self.await_flow(channel)
         method = self.method_frame(
             "basic.publish", channel, exchange=exchange, routing_key=routing_key, **args
         )
