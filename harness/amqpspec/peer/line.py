@@ -193,6 +193,11 @@ class Line:
         while not isinstance(self.receive_early(self.now()), Quiet | Ended | Garbled):
             pass
 
+    @property
+    def early(self) -> list[Arrival]:
+        """What was received early, and no wait has returned yet."""
+        return [arrival for arrival, _ in self._early]
+
     def receive_early(self, until_s: float) -> Arrival:
         """Receive one arrival, for a later wait to return in its turn; only urgent ones are processed now.
 

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.context import BudgetSpent, Context, Unmet, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.peer.line import Line
 
@@ -132,8 +132,10 @@ class Desk(ABC, Generic[P]):
 
 
 def sure(kind: str, act: Callable[[], T]) -> T:
-    """Do what has to succeed; raises Violation."""
+    """Do what has to succeed; raises Violation, and BudgetSpent where the target holds it back: nothing is judged."""
     try:
         return act()
+    except Withheld as held:
+        raise BudgetSpent(str(held)) from held
     except Unmet as unmet:
         raise Violation(kind, unmet.expected, unmet.observed) from unmet

@@ -16,7 +16,7 @@ from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.listening import AssemblyListener
 from amqpspec.peer.context import Context
-from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.peer.events import Arrival, Quiet, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import AssemblyDialect
@@ -42,6 +42,7 @@ class Connection(Line):
         self.channel_max: int | None = None
         self.closed_by: AssemblyArrived | None = None
         self.sessions: dict[int, Session] = {}
+        self.stopped: set[tuple[int, str]] = set()
 
     def is_over(self) -> bool:
         """Whether the target has ended the connection, or announced its end."""
@@ -114,6 +115,38 @@ class Connection(Line):
         if self.polite:
             self._answer(arrival, session)
         return arrival
+
+    def _arrived(self, until_s: float) -> Arrival:
+        # A producer that is stopped has no credit from then on (message.stop), whenever its commands are counted.
+        arrival = super()._arrived(until_s)
+        if isinstance(arrival, AssemblyArrived):
+            self._heed(arrival)
+        return arrival
+
+    def _heed(self, arrival: AssemblyArrived) -> None:
+        """Record which destinations the target has stopped; any credit (message.flow) starts them again."""
+        place = arrival.channel, arrival["destination"] or ""
+        if arrival.name == "message.stop":
+            self.stopped.add(place)
+        elif arrival.name == "message.flow" and arrival["value"] != 0:
+            self.stopped.discard(place)
+        elif arrival.name == "session.detached":
+            self.stopped = {(channel, name) for channel, name in self.stopped if channel != arrival.channel}
+
+    def await_credit(self, destination: str, channel: int = 0) -> None:
+        """Wait while the target has stopped a destination; raises Withheld if that outlasts the patience."""
+        if not self.polite or self.is_hung_up:
+            return
+        self.glance()
+        if self.stopped and any(arrival.refusal is not None for arrival in self.early):
+            return
+        until_s = self.now() + self.patience_s
+        while (channel, destination) in self.stopped:
+            arrival = self.receive_early(until_s)
+            if isinstance(arrival, Quiet) or self.now() >= until_s:
+                raise self.withheld("credit for a transfer", f"message.stop for {self.patience_s:.1f} s")
+            if not isinstance(arrival, AssemblyArrived) or arrival.refusal is not None:
+                return  # the case will see it in its turn
 
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's connection.close."""

@@ -191,7 +191,11 @@ class Peer(Opening):
         accept_mode: int = NONE,
         sync: bool = False,
     ) -> int | None:
-        """Transfer one message, through the default exchange if only a queue's name is given. Returns the id."""
+        """Transfer one message, through the default exchange if only a queue's name is given. Returns the id.
+
+        Waits while the target has stopped the destination; raises Withheld.
+        """
+        self.await_credit(exchange or "", channel)
         return self.send(
             "message.transfer",
             channel,

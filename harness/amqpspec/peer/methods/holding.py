@@ -17,7 +17,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.connection import Connection
 
 BLOCKED, UNBLOCKED, FLOW = "connection.blocked", "connection.unblocked", "channel.flow"
-_URGENT = frozenset({BLOCKED, UNBLOCKED, FLOW})
+FLOW_CONTROL = frozenset({BLOCKED, UNBLOCKED, FLOW})
 
 
 class Holding(Connection):
@@ -40,7 +40,7 @@ class Holding(Connection):
 
     def is_urgent(self, arrival: Arrival) -> bool:
         """A peer that sends contents answers flow as soon as it can (0-9-1 channel/flow/bidirectional)."""
-        return isinstance(arrival, MethodArrived) and arrival.name in _URGENT
+        return isinstance(arrival, MethodArrived) and arrival.name in FLOW_CONTROL
 
     def noted(self, arrival: Arrival) -> Arrival:
         """Record flow and blocking as well."""
@@ -64,6 +64,8 @@ class Holding(Connection):
         if not self.polite or self.is_hung_up:
             return
         self.glance()
+        if self.paused and any(self._ends(arrival, channel) for arrival in self.early):
+            return
         until_s = self.now() + self.patience_s
         while why := self._why_held(channel):
             arrival = self.receive_early(until_s)

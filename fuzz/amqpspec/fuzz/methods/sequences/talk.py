@@ -10,9 +10,10 @@ from typing import Any
 
 from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.context import BudgetSpent, Context, Unmet, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
+from amqpspec.peer.methods.holding import FLOW_CONTROL
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.wire.methods.codec import codec_for
 
@@ -52,8 +53,11 @@ class Talk:
         self._peers[link].send(name, channel, **args)
 
     def publish(self, link: int, channel: int, exchange: str, key: str, body: bytes) -> None:
-        """Send a message."""
-        self._peers[link].publish(key, body, exchange=exchange, channel=channel)
+        """Send a message; raises BudgetSpent if the target holds it back."""
+        try:
+            self._peers[link].publish(key, body, exchange=exchange, channel=channel)
+        except Withheld as held:
+            raise BudgetSpent(str(held)) from held
 
     # --- waiting
 
@@ -102,9 +106,17 @@ class Talk:
             raise Violation(f"{kind} instead of {wanted}", wanted, f"{shown} on connection {link}")
         if not isinstance(arrival, MethodArrived):
             raise Violation(f"{arrival.kind} instead of {wanted}", wanted, f"{shown} on connection {link}")
+        if arrival.name in FLOW_CONTROL:
+            self._judge_nothing_held_back(link)
+            return
         if arrival.refusal is not None:
             raise Violation(f"{arrival.kind} instead of {wanted}", wanted, f"{shown} on connection {link}")
         self._hear(link, arrival)
+
+    def _judge_nothing_held_back(self, link: int) -> None:
+        """Raises BudgetSpent where the target blocks publishers: what it has not answered or delivered proves nothing."""
+        if self._peers[link].is_blocked:
+            raise BudgetSpent("the target blocks publishers: the program is not judged")
 
     # --- ends
 
