@@ -23,16 +23,20 @@ from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.methods import canary as canary_methods
+from amqpspec.fuzz.methods.sequences.talk import Talk
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.part import HeldBack
 from amqpspec.fuzz.sequences import stage
+from amqpspec.fuzz.sequences.desk import sure
 from amqpspec.fuzz.states.model import Values
+from amqpspec.net.stream import Endpoint
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import Context, Nodes, Patience
+from amqpspec.peer.context import BudgetSpent, Context, Nodes, Patience, Withheld
 from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 
@@ -269,3 +273,40 @@ def test_a_canary_of_0_10_without_credit_sends_nothing(monkeypatch: pytest.Monke
         canaries.place()
         assert canaries.check() == []
         canaries.drop()
+
+
+# --- programs
+
+
+@pytest.mark.parametrize("by", ["flow", "block"])
+def test_a_program_is_not_judged_while_the_target_holds_back(by: str) -> None:
+    heard: list[str] = []
+    with ReferenceBroker(METHODS) as broker:
+        streams = Streams(Endpoint(broker.host, broker.port), NO_TRANSCRIPT, Budget(1e12))
+        context = Context("rabbitmq-0-9-1", (), streams.dial, patience=Patience(0.5, 0.1, 1.0))
+        talk = Talk(context, lambda link, arrival: heard.append(arrival.name))
+        talk.connect(0)
+        talk.ask(0, "channel.open", 1)
+        talk.publish(0, 1, "", "nowhere", b"x")
+        if by == "flow":
+            broker.flow(False)
+        else:
+            broker.block("no memory")
+        with pytest.raises(BudgetSpent):
+            talk.publish(0, 1, "", "nowhere", b"x")
+        if by == "block":
+            with pytest.raises(BudgetSpent):
+                talk.ask(0, "channel.open", 2)
+        else:
+            talk.ask(0, "channel.open", 2)
+        assert not heard
+        talk.hang_up()
+        streams.hang_up()
+
+
+def test_what_has_to_succeed_is_not_judged_if_it_is_held_back() -> None:
+    def held() -> None:
+        raise Withheld("credit", "none")
+
+    with pytest.raises(BudgetSpent, match="credit"):
+        sure("no credit", held)

@@ -114,7 +114,7 @@ class Talk:
         self._hear(link, arrival)
 
     def _judge_nothing_held_back(self, link: int) -> None:
-        """Raises BudgetSpent where the target blocks publishers: what it has not answered or delivered proves nothing."""
+        """Raises BudgetSpent where the target blocks publishers: what it does not answer or deliver proves nothing."""
         if self._peers[link].is_blocked:
             raise BudgetSpent("the target blocks publishers: the program is not judged")
 
