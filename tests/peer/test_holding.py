@@ -204,6 +204,9 @@ def test_a_transfer_waits_for_credit_after_a_stop() -> None:
     made, transport = assembly(stop(), credit(0), credit(5))
     made.publish("q", b"x")
     assert transport.sent and not made.stopped
+    made, transport = assembly(stop(), None, credit(0), credit(5))  # the credit arrives while it waits
+    made.publish("q", b"x")
+    assert transport.sent and not made.stopped
     made, transport = assembly(stop())
     with pytest.raises(Withheld, match=r"message\.stop"):
         made.publish("q", b"x")
