@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Arrival, Ended, Reaction
+from amqpspec.peer.events import Arrival, Ended, Quiet, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import BlockedBy, Outcome
 from amqpspec.run.verdict import Seen, Verdict, facts_of
@@ -104,6 +104,14 @@ def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
         return replace(verdict, outcome=Outcome.OBSERVED) if verdict.outcome is Outcome.PASS else verdict
     expected = peer.claimed or f"no refusal, or {_named(peer, row)}"
     return verdict_on(peer, Outcome.OBSERVED, expected, reaction)
+
+
+def borne_aloud(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
+    """Like ``borne``, for a reaction that ends with an answer owed in any case: silence in its place is a failure."""
+    if isinstance(reaction.arrivals[-1], Quiet):
+        expected = peer.claimed or f"an answer to what follows, or {_named(peer, row)}"
+        return verdict_on(peer, Outcome.FAIL, expected, reaction)
+    return borne(peer, reaction, row)
 
 
 def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = "") -> Verdict:

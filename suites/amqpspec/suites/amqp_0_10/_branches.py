@@ -22,6 +22,7 @@ from amqpspec.wire.amqp_0_10.writing import encode_struct
 
 Xid = Mapping[str, Any]
 Key = tuple[int, bytes, bytes]
+NOT_IMPLEMENTED = 540
 _CODE = (6, 4)
 _CODED: dict[str, bool] = {}
 """By the tags of cases, whether the target wants an xid as a struct32 with a code."""
@@ -107,6 +108,23 @@ def prepared(peer: Peer, branch: bytes = b"b", channel: int = 0) -> tuple[Xid, s
     of, queue = worked(peer, branch, channel)
     ask(peer, "prepare", of, channel)
     return of, queue
+
+
+def joins(peer: Peer) -> bool:
+    """Whether the target supports join: one that does not answers 540 (start.join#unsupported)."""
+    other = peer.another()
+    selected(other, 0, 1)
+    of = started(other)
+    ask(other, "end", of)
+    try:
+        ask(other, "start", of, 1, join=True)
+    except Unmet as unmet:
+        if unmet.code == NOT_IMPLEMENTED:
+            return False
+        raise
+    finally:
+        other.hang_up()
+    return True
 
 
 def in_doubt(peer: Peer, channel: int = 0) -> list[Key]:

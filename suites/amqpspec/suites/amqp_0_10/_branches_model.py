@@ -113,6 +113,24 @@ class Model:
         self.ready.remove(body)
         self.held[channel].append(body)
 
+    @property
+    def loose(self) -> int:
+        """How many messages may be back already: those taken in branches that can only be rolled back.
+
+        ``rollback`` gives them back at the latest; no text forbids it earlier (dtx.end#session-closed).
+        """
+        return sum(len(branch.taken) for branch in self._doomed())
+
+    def give_back(self, body: bytes) -> None:
+        """A message is delivered: if a doomed branch had taken it, that branch has given it back."""
+        for branch in self._doomed():
+            if body in branch.taken:
+                branch.taken.remove(body)
+                self.ready.append(body)
+
+    def _doomed(self) -> list[Branch]:
+        return [branch for branch in self.branches.values() if branch.state is State.DOOMED]
+
     def accept(self, channel: int) -> None:
         """The message that was delivered first is accepted."""
         body, name = self.held[channel].pop(0), self.working_on(channel)

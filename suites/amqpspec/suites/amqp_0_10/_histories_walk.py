@@ -195,9 +195,9 @@ class Walk:
     def ask(self, times: int, queue: str) -> None:
         """Queries, each with a result that is the target's own command."""
         numbers = [self.peer.send("queue.query", self.channel, queue=self.names[queue]) for _ in range(times)]
-        for number in numbers:
-            result = self.peer.expect("execution.result", channel=self.channel)
-            _same("the result of command", result["command_id"], number)
+        results = [self.peer.expect("execution.result", channel=self.channel) for _ in numbers]
+        _same("the results of commands", {result["command_id"] for result in results}, set(numbers))
+        for result in results:
             held = result["value"].fields.get("message_count")
             _same("messages", held, len(self.model.queues[queue]))
             self.model.owned.append((result.id, result["command_id"]))

@@ -12,7 +12,7 @@ from amqpspec.peer.events import Ended, Quiet, Reaction
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import (
-    borne,
+    borne_aloud,
     does_not_apply,
     equals,
     holds,
@@ -135,7 +135,7 @@ def frames_too_small(peer: Peer) -> Verdict:
 
         return send
 
-    return before_open(peer, map(step, (4095, 12)), borne)
+    return before_open(peer, map(step, (4095, 12)), borne_aloud)
 
 
 @case(
@@ -203,7 +203,7 @@ def heartbeat_out_of_range(peer: Peer) -> Verdict:
         return does_not_apply(peer, f"no heartbeat can be higher than the offer {most}")
     peer.tune(proposed=offer, heartbeat=(most or 0) + 1)
     peer.send("connection.open", virtual_host=peer.login.vhost)
-    return borne(peer, _until_open(peer))
+    return borne_aloud(peer, _until_open(peer))
 
 
 def _until_open(peer: Peer) -> Reaction:

@@ -8,12 +8,16 @@ Knows: start, join, end. Must not know: the outcome of a branch (``dtx_outcomes`
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.amqp_0_10.oracles import allows
 from amqpspec.run.case import case
 from amqpspec.run.oracles import best, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import (
+    NOT_IMPLEMENTED,
+    Xid,
     ask,
+    joins,
     on_wire,
     prepared,
     selected,
@@ -27,6 +31,7 @@ from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, has_on_off
 
 _ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
 _DONE = "xa-ok"
+_NOT_FOUND = 404
 
 # --- what belongs to a branch
 
@@ -119,10 +124,20 @@ def start_of_a_doomed_branch(peer: Peer) -> Verdict:
     of = started(peer)
     peer.detach()
     peer.claim("xa-rbrollback or xa-rbtimeout, from commit at the latest")
-    found = [told(peer, "start", of, 1, join=True)]
+    found = _joined_late(peer, of)
     if found == [_DONE]:
         found += [told(peer, "end", of, 1), told(peer, "commit", of, 1, one_phase=True)]
     return holds(peer, found[-1] in _ROLLED_BACK, f"results {found}")
+
+
+def _joined_late(peer: Peer, of: Xid) -> list[str]:
+    """The result of a start with join; OutOfReach if the target does not support join (start.join#unsupported)."""
+    try:
+        return [told(peer, "start", of, 1, join=True)]
+    except Unmet as unmet:
+        if unmet.code == NOT_IMPLEMENTED and not joins(peer):
+            raise OutOfReach("the target does not support join, as it may", unmet.seen) from unmet
+        raise
 
 
 @case("dtx.join", covers=["dtx/start/join/unsupported"])
@@ -209,10 +224,20 @@ def _failed(peer: Peer) -> tuple[str, str, list[bytes]]:
     fill(peer, queue, b"made")
     ended = told(peer, "end", of, fail=True)
     peer.claim("a branch that is rolled back, or one that is not")
-    result = told(peer, "commit", of, 1, one_phase=True)
+    result = _committed_late(peer, of)
     if result == _DONE:
-        has_on_offer_soon(peer, queue, 1, 1)
-    return ended, result, bodies(peer, queue, 1)
+        has_on_offer_soon(peer, queue, 1)
+    return ended, result, bodies(peer, queue)
+
+
+def _committed_late(peer: Peer, of: Xid) -> str:
+    """The result of a commit, or that the branch is unknown: end may have rolled it back (end.fail#failure)."""
+    try:
+        return told(peer, "commit", of, 1, one_phase=True)
+    except Unmet as unmet:
+        if unmet.code == _NOT_FOUND:
+            return "not-found"
+        raise
 
 
 @case("dtx.end.fail", covers=["dtx/end/fail/failure/may-roll-back"])

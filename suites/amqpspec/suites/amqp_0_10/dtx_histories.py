@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
+from amqpspec.run.oracles import does_not_apply
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._branches import joins
 
 _BUDGET_S = 240.0
 _SEED = 20080226
@@ -38,6 +40,10 @@ def walked(peer: Peer, verbs: str, seed: int) -> Verdict:
 )
 def sessions(peer: Peer) -> Verdict:
     """Sessions start, join, suspend, resume and end branches: every message is where the model expects it."""
+    if not joins(peer):
+        return does_not_apply(
+            peer, "the target does not support join, as it may (dtx.start.join#unsupported)"
+        )
     return walked(peer, _SESSIONS, _SEED)
 
 

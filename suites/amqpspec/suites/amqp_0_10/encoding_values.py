@@ -12,7 +12,15 @@ from amqpspec.peer.amqp_0_10.peer import NONE, PRE_ACQUIRED, Peer
 from amqpspec.peer.events import Quiet, Reaction
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds, judge_reaction, observed_either_way, verdict_on, worst
+from amqpspec.run.oracles import (
+    borne_aloud,
+    equals,
+    holds,
+    judge_reaction,
+    observed_either_way,
+    verdict_on,
+    worst,
+)
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
@@ -62,7 +70,7 @@ def unknown_type_codes(peer: Peer) -> Verdict:
 def reserved_type_codes(peer: Peer) -> Verdict:
     """Application headers with values of reserved types may be refused."""
     headers = ({"a": Value(code, Raw(b"\x01\x02\x03\x04"))} for code in (0xB0, 0xBF, 0xE0, 0xEF))
-    return each_judged(peer, map(_transferring, headers), borne)
+    return each_judged(peer, map(_transferring, headers), borne_aloud)
 
 
 def _malformed_maps() -> dict[str, Raw]:
@@ -87,7 +95,7 @@ def _malformed_maps() -> dict[str, Raw]:
 def malformed_maps(peer: Peer) -> Verdict:
     """Application headers with inconsistent sizes or counts may be refused."""
     reactions = {name: reaction_to(peer, _transferring(value)) for name, value in _malformed_maps().items()}
-    verdict = worst(borne(peer, reaction) for reaction in reactions.values())
+    verdict = worst(borne_aloud(peer, reaction) for reaction in reactions.values())
     if verdict.outcome is not Outcome.OBSERVED:
         return verdict
     taken = [name for name, reaction in reactions.items() if reaction.refusal is None]
@@ -115,7 +123,7 @@ def _either_way(peer: Peer, reaction: Reaction) -> Verdict:
 def keys_that_stand_twice(peer: Peer) -> Verdict:
     """A map that contains a key twice may be refused."""
     value = malformed.counted("map", b"\x01a\x02\x07\x01a\x02\x08", 2)
-    return each_judged(peer, [_transferring(value)], borne)
+    return each_judged(peer, [_transferring(value)], borne_aloud)
 
 
 @case("struct32.first-six-octets", covers=["struct32/first-six-octets"])

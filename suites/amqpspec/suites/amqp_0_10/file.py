@@ -10,7 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
-from amqpspec.suites.amqp_0_10._contents import FILE, bodies, consume, got, left, put, qos
+from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, got, left, put, qos
 
 _NEEDS = ("file",)
 
@@ -25,7 +25,7 @@ def files_survive(peer: Peer) -> Verdict:
     after = peer.another()
     after.open_session()
     after.claim("both files after the restart")
-    consume(after, FILE, queue)
+    consume(after, FILE, queue, no_ack=True)
     return equals(after, bodies(after, FILE, 2), [b"one", b"two"], "files")
 
 
@@ -54,9 +54,10 @@ def with_acknowledgement_and_without(peer: Peer) -> Verdict:
         consume(peer, FILE, queue, no_ack=automatic)
         put(peer, FILE, queue, [b"first", b"second"])
     peer.claim("both files of the queue with acknowledgement again, and none of the other one")
-    sent = sorted(body or b"" for body in bodies(peer, FILE, 4))
+    sent = sorted(one.body or b"" for one in ahead(peer, 4))
     peer.detach()
-    again = [left(peer, FILE, queues[0]), left(peer, FILE, queues[1], 2, channel=2)]
+    # What was delivered before may be redelivered out of order (2.4).
+    again = [left(peer, FILE, queues[0]), sorted(left(peer, FILE, queues[1], 2, channel=2), key=str)]
     wanted = ([b"first", b"first", b"second", b"second"], [[], [b"first", b"second"]])
     return equals(peer, (sent, again), wanted, "sent, and again")
 
@@ -77,7 +78,7 @@ def for_its_session(peer: Peer) -> Verdict:
         consume(peer, FILE, queue, channel)
     peer.claim("one file in the session with a window, then the next; three in the other session")
     first = got(peer, FILE, 1)
-    all_three = bodies(peer, FILE, 3, 1)
+    all_three = [one.body for one in ahead(peer, 3, 1)]
     for one in first:
         peer.call("file.ack", delivery_tag=one.tag)
     found = ([one.body for one in first], bodies(peer, FILE, 1), all_three)
@@ -97,7 +98,8 @@ def no_limit(peer: Peer) -> Verdict:
         qos(peer, FILE, channel, prefetch_count=window[0], prefetch_size=window[1])
         consume(peer, FILE, queue, channel, no_ack=automatic)
         found.append(len(bodies(peer, FILE, (2, 3)[channel], channel)))
-    return equals(peer, found, [2, 3], "files")
+    # The server may send less in advance (prefetch-discretion).
+    return holds(peer, found[0] in (1, 2) and found[1] == 3, f"files {found}")
 
 
 @case("file.qos.windows", covers=["file/qos/prefetch-count/windows"], needs=_NEEDS)
@@ -159,9 +161,10 @@ def for_the_connection(peer: Peer) -> Verdict:
         queue = one.queue(channel)
         put(one, FILE, queue, [b"1", b"2", b"3"], channel)
         consume(one, FILE, queue, channel)
-        found.append(len(bodies(one, FILE, 0 if one is peer else 3, channel)))
-    peer.claim("at most two files on the connection with a window, three on the other one")
-    return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] == 3, f"{found} files")
+        # On the first channel the window has room; on the second, nothing has to arrive.
+        found.append(len(bodies(one, FILE, 3 if one is other else 1 - channel, channel)))
+    peer.claim("at most two files on the connection with a window, and files on the other one")
+    return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] > 0, f"{found} files")
 
 
 @case("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
@@ -169,13 +172,16 @@ def until_the_next(peer: Peer) -> Verdict:
     """A second qos replaces the first one for existing consumers too."""
     peer.open_session()
     queue = peer.queue()
-    put(peer, FILE, queue, [b"1", b"2", b"3", b"4"])
-    qos(peer, FILE, prefetch_count=1)
-    consume(peer, FILE, queue)
-    peer.claim("one file, then two more")
-    first = bodies(peer, FILE, 1)
+    put(peer, FILE, queue, [b"%d" % number for number in range(6)])
     qos(peer, FILE, prefetch_count=3)
-    return equals(peer, (first, bodies(peer, FILE, 2)), ([b"1"], [b"2", b"3"]), "files")
+    consume(peer, FILE, queue)
+    peer.claim("one to three files, then one at a time")
+    first = got(peer, FILE, 3)
+    qos(peer, FILE, prefetch_count=1)
+    for one in first:
+        peer.call("file.ack", delivery_tag=one.tag)
+    found = (len(first), len(bodies(peer, FILE, 1)))
+    return holds(peer, 1 <= found[0] <= 3 and found[1] == 1, f"files {found}")
 
 
 # --- consumers
@@ -250,7 +256,7 @@ def cancelled(peer: Peer) -> Verdict:
     tag = consume(peer, FILE, queue)
     consume(peer, FILE, other)
     put(peer, FILE, queue, [b"acknowledged", b"held"])
-    first, second = got(peer, FILE, 2)
+    first, second = ahead(peer, 2)
     peer.claim("after cancel, only the file for the other consumer")
     peer.call("file.cancel", consumer_tag=tag)
     put(peer, FILE, queue, [b"late"])

@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals
+from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import (
@@ -223,7 +223,7 @@ def switch_with_credit(peer: Peer) -> Verdict:
     name = peer.subscribe(peer.queue(), messages=1, octets=1)
     peer.barrier()
     peer.send("message.set-flow-mode", destination=name, flow_mode=CREDIT)
-    return borne(peer, peer.reaction())
+    return borne_aloud(peer, peer.reaction())
 
 
 @case("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])

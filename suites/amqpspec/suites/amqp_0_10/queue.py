@@ -11,7 +11,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals
+from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
 from amqpspec.suites.amqp_0_10._contents import bodies as contents
@@ -26,7 +26,7 @@ def no_name(peer: Peer) -> Verdict:
     """A queue without a name violates the syntax of names and may be refused."""
     peer.open_session()
     peer.send("queue.declare", queue="", exclusive=True)
-    return borne(peer, peer.reaction())
+    return borne_aloud(peer, peer.reaction())
 
 
 @case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], heavy=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import allows
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds
+from amqpspec.run.oracles import borne_aloud, equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._sessions import (
@@ -254,7 +254,7 @@ def _ranges_refused(peer: Peer, ranges: tuple[tuple[int, int], ...]) -> Verdict:
     lasting(peer)
     parts = [{"command_id": 0, "byte_ranges": ranges}]
     send_control(peer, encode_instruction("session.confirmed", {"commands": (), "fragments": parts}))
-    return borne(peer, peer.reaction(barrier=True, within_s=peer.patience_s))
+    return borne_aloud(peer, peer.reaction(barrier=True, within_s=peer.patience_s))
 
 
 @case("byte-ranges.ascending", covers=["byte-ranges/ascending"], needs=_NEEDS)

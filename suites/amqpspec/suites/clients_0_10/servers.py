@@ -78,13 +78,23 @@ def keeps_the_frame_size(client: Client) -> Verdict:
 
 @case("server.session.attached", covers=["server/session/attachment/attached-first"])
 def works_on_attached_channels(client: Client) -> Verdict:
-    """The server sends session controls and commands only on a channel on which the client has attached a session."""
+    """The server sends session controls and commands only on a channel on which the client has attached a session.
+
+    What the server sends until it answers a detach may cross it. If an attach is waiting for its answer, detached may
+    be about an earlier session.
+    """
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         asked: set[int] = set()
+        waiting: dict[int, int] = defaultdict(int)
         for said in clear(talk):
-            if said.name == "session.attach":
+            if said.sender is Side.CLIENT and said.name == "session.attach":
                 asked.add(said.channel)
+                waiting[said.channel] += 1
+            elif said.sender is Side.SERVER and said.name in ("session.attached", "session.detached"):
+                if said.name == "session.detached" and not waiting[said.channel]:
+                    asked.discard(said.channel)
+                waiting[said.channel] = max(0, waiting[said.channel] - 1)
             is_meant = said.name.startswith("session.") and said.name not in _ATTACHMENTS
             if said.sender is Side.SERVER and (is_meant or is_command(said)):
                 yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
