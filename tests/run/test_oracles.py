@@ -141,3 +141,10 @@ def test_a_prerequisite_refusal() -> None:
     assert oracles.must_refuse(made, refused) is refused
     with pytest.raises(Unmet, match="expected a refusal"):
         oracles.must_refuse(made, made.reaction())
+
+
+def test_silence_where_an_answer_is_owed_is_no_tolerance() -> None:
+    silent, answered = Reaction((Quiet(1.0),)), Reaction(())
+    assert oracles.borne(peer(), silent).outcome is Outcome.OBSERVED
+    assert oracles.borne_aloud(peer(), silent).outcome is Outcome.FAIL
+    assert oracles.borne_aloud(peer(), answered).outcome is Outcome.OBSERVED

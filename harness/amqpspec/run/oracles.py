@@ -108,7 +108,7 @@ def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
 
 def borne_aloud(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     """Like ``borne``, for a reaction that ends with an answer owed in any case: silence in its place is a failure."""
-    if isinstance(reaction.arrivals[-1], Quiet):
+    if reaction.arrivals and isinstance(reaction.arrivals[-1], Quiet):
         expected = peer.claimed or f"an answer to what follows, or {_named(peer, row)}"
         return verdict_on(peer, Outcome.FAIL, expected, reaction)
     return borne(peer, reaction, row)

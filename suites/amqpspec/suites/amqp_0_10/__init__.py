@@ -38,6 +38,7 @@ ORDER = (
     "queue_delete",
     "file",
     "file_publish",
+    "file_acks",
     "stream",
     "histories",
 )
