@@ -189,17 +189,17 @@ def test_a_reset_after_too_much_may_be_the_end_of_the_process(case: str) -> None
     assert _verdict(case, hostile_after(clean, [close], "RST"), application=_UNSEEN) is _PASS
 
 
-_DETACH: Part = (C, a("session.detach", 1, name=b"n"))
-_DETACHED: Part = (S, a("session.detached", 1, name=b"n", code=0))
+_LEAVE: Part = (C, a("session.detach", 1, name=b"n"))
+_GONE: Part = (S, a("session.detached", 1, name=b"n", code=0))
 
 
 @pytest.mark.parametrize(
     ("after", "outcome"),
     [
-        ([_DETACH, _POINT, _DETACHED], _PASS),
-        ([_DETACH, _DETACHED, _POINT], _FAIL),
-        ([_DETACH, (C, a("session.attach", 1, name=b"n")), _DETACHED, _POINT], _PASS),
-        ([_DETACH, _DETACHED, *_attached(), _POINT], _PASS),
+        ([_LEAVE, _POINT, _GONE], _PASS),
+        ([_LEAVE, _GONE, _POINT], _FAIL),
+        ([_LEAVE, (C, a("session.attach", 1, name=b"n")), _GONE, _POINT], _PASS),
+        ([_LEAVE, _GONE, *_attached(), _POINT], _PASS),
     ],
 )
 def test_a_server_is_silent_once_it_has_answered_a_detach(after: list[Part], outcome: Outcome) -> None:
