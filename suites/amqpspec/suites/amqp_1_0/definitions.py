@@ -25,6 +25,7 @@ from amqpspec.suites.amqp_1_0._links import (
 )
 from amqpspec.suites.amqp_1_0._sessions import failed_session, state_of
 from amqpspec.suites.amqp_1_0._transfers import credit_at_once, told_by_now
+from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.values import Value
 
 _UNSETTLED, _SETTLED, _MIXED = 0, 1, 2
@@ -56,7 +57,11 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
     link = peer.sender(address, snd_settle_mode=_MIXED)
     credit_at_once(peer, link, 3)
     peer.claim("three messages in the node, an outcome of the unsettled one")
-    sent = [peer.transfer(link, body, settled=body != b"message 1") for body in bodies(3)]
+    # In one write: whether the target reads them together is not left to chance.
+    frames, sent = zip(
+        *(_transfer(peer, link, body, body != b"message 1") for body in bodies(3)), strict=True
+    )
+    peer.send_octets(b"".join(frames))
     peer.outcome(sent[1])
     found = look(peer, address, bodies(3))
     decided = [outgoing.is_decided for outgoing in sent]
@@ -64,6 +69,13 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
     # What was sent settled needs no disposition; none is forbidden (amqp-1.0 §2.6.12).
     needless = verdict.outcome is Outcome.PASS and (decided[0] or decided[2])
     return observed_either_way(peer, "a needless disposition") if needless else verdict
+
+
+def _transfer(peer: Peer, link: Link, body: bytes, settled: bool) -> tuple[bytes, Outgoing]:
+    """A transfer to be sent, and its delivery."""
+    payload = encode_message(data=body)
+    frame = peer.frame("transfer", link.session.channel, payload=payload, handle=link, settled=settled)
+    return frame, owed(link.last_outgoing, "a delivery")
 
 
 @case("definitions.snd-settle-mode.mixed.one-octet", covers=["definitions/snd-settle-mode/mixed"])
