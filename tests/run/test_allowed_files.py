@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amqpspec.record.rows import Outcome
-from amqpspec.reference.amqp_0_10 import dtx
+from amqpspec.reference.amqp_0_10.branches import branches_of, xid_of
 from amqpspec.reference.amqp_0_10.files import Files
 from amqpspec.reference.amqp_0_10.handlers import COMMANDS
 from amqpspec.reference.amqp_0_10.orders import Order
@@ -124,8 +124,8 @@ def test_an_end_with_fail_may_roll_back_at_once(monkeypatch: pytest.MonkeyPatch)
 
     def at_once(session: Session, order: Order) -> Any:
         result = end(session, order)
-        known = dtx.branches_of(session.vhost)
-        branch = known.find(dtx.xid_of(order["xid"]))
+        known = branches_of(session.vhost)
+        branch = known.find(xid_of(order["xid"]))
         if order["fail"] and branch is not None:
             branch.work.give_back()
             known.forget(branch)
