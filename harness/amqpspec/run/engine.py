@@ -16,6 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -138,8 +139,8 @@ class Engine:
         except BudgetSpent as spent:
             raise ProbeFailed(f"no end of a login within {_PROBE_BUDGET_S:.0f} s") from spent
         finally:
-            streams.hang_up()
-            streams.transcript.close()
+            with closing(streams.transcript):
+                streams.hang_up()
 
     # --- phases
 

@@ -10,7 +10,7 @@ import secrets
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -163,8 +163,8 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         )
         _leave(peer, _LEAVING_SHARE * world.patience.reply_s)
     finally:
-        streams.hang_up()
-        transcript.close()
+        with closing(transcript):
+            streams.hang_up()
     peer.lines.clear()  # peers know each other; apart, what they received is given back at once
     _clean(context, world)
     row = replace(row_of(case, verdict), died=died)

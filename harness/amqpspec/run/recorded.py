@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
@@ -72,9 +73,10 @@ class Streams:
         return told
 
     def hang_up(self) -> None:
-        """Close every stream."""
-        for stream in self._streams:
-            stream.close()
+        """Close every stream, also if the end of one cannot be recorded; raises TranscriptError."""
+        with ExitStack() as closing:
+            for stream in reversed(self._streams):
+                closing.callback(stream.close)
 
 
 class RecordedStream:
@@ -157,8 +159,10 @@ class RecordedStream:
         """Close the stream."""
         if not self._closed:
             self._closed = True
-            self._ended(self.how)
-            self._stream.close()
+            try:
+                self._ended(self.how)
+            finally:
+                self._stream.close()
 
     def _ended(self, how: str) -> None:
         if self.how == "open":

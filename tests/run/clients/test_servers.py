@@ -173,7 +173,7 @@ _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
     ("server.confirms", "connect", "channel.open-ok", _then(lambda c: of.method("basic.ack", c, delivery_tag=1))),
     ("server.returns", "publish", "queue.declare-ok", _then(_returned)),
     ("server.returns", "return", "basic.return", lambda f, c: _returned(c) + f),
-    ("server.capabilities", "connect", "connection.open-ok", _then(lambda c: of.method("connection.blocked", 0))),
+    ("server.capabilities", "connect", "channel.open-ok", _then(lambda c: of.method("basic.cancel", c))),
 )  # fmt: skip
 
 
