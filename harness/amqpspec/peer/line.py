@@ -166,7 +166,7 @@ class Line:
         return arrival
 
     def is_urgent(self, arrival: Arrival) -> bool:
-        """Whether an arrival is processed before it is its turn; see ``glance``."""
+        """Whether an arrival is processed before its turn; see ``glance``."""
         return False
 
     def closes(self, arrival: Arrival) -> bool:

@@ -22,7 +22,7 @@ from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.model import Values
 
 _TRIES = 8
-"""How many batches a target may hold back the first canaries before it is gone on without them."""
+"""How many batches a target may hold back the first canaries before the campaign does without them."""
 
 
 class Canaries:

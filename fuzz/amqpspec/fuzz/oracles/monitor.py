@@ -339,11 +339,9 @@ class Monitor:
             found = self._canaries.check()
         except Unanswered as reason:
             return [Suspicion(Oracle.CANARY, CANARY_LOST, str(reason))], reason
+        # The wait was for credit, a window or flow, which no target has to give in time.
         if self._canaries.held_back:
-            return (
-                found,
-                None,
-            )  # the wait was for credit, a window or flow, which no target has to give in time
+            return found, None
         took_s = max(self._took_s, now_s() - begun_s)
         if took_s > self.usual.late_s + _LATE_S and not self.moments.explain(Wait(took_s, now_s())):
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
