@@ -63,6 +63,7 @@ class Line:
         self._transport: Transport | None = None
         self._stash: deque[Arrival] = deque(maxlen=_STASH)
         self._early: deque[tuple[Arrival, bool]] = deque()
+        self.polite = True
         self.is_hung_up = False
         self._received_octets = 0
 
@@ -209,6 +210,24 @@ class Line:
         urgent = self.is_urgent(arrival)
         self._early.append((self._seen(arrival) if urgent else arrival, urgent))
         return arrival
+
+    def await_leave(self, why: Callable[[], str], wanted: str, ends: Callable[[Arrival], bool]) -> None:
+        """Wait while the target holds back what is to be sent, as ``why`` tells; raises Withheld after the patience.
+
+        What ``ends`` the wait stays for the case, which sees it in its turn.
+        """
+        if not self.polite or self.is_hung_up:
+            return
+        self.glance()
+        if why() and any(map(ends, self.early)):
+            return
+        until_s = self.now() + self.patience_s
+        while reason := why():
+            arrival = self.receive_early(until_s)
+            if isinstance(arrival, Quiet) or self.now() >= until_s:
+                raise self.withheld(wanted, reason)
+            if ends(arrival):
+                return
 
     def _seen(self, arrival: Arrival) -> Arrival:
         arrival = self.noted(arrival)

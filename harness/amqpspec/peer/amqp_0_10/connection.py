@@ -16,7 +16,7 @@ from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.listening import AssemblyListener
 from amqpspec.peer.context import Context
-from amqpspec.peer.events import Arrival, Quiet, Reaction
+from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import AssemblyDialect
@@ -37,7 +37,7 @@ class Connection(Line):
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         self.listener = AssemblyListener()
         super().__init__(context, DIALECT, self.listener, lines)
-        self.polite = self.knows = True
+        self.knows = True
         self.max_frame_octets = DIALECT.layout.min_max_frame_size
         self.channel_max: int | None = None
         self.closed_by: AssemblyArrived | None = None
@@ -135,18 +135,10 @@ class Connection(Line):
 
     def await_credit(self, destination: str, channel: int = 0) -> None:
         """Wait while the target has stopped a destination; raises Withheld if that outlasts the patience."""
-        if not self.polite or self.is_hung_up:
-            return
-        self.glance()
-        if self.stopped and any(arrival.refusal is not None for arrival in self.early):
-            return
-        until_s = self.now() + self.patience_s
-        while (channel, destination) in self.stopped:
-            arrival = self.receive_early(until_s)
-            if isinstance(arrival, Quiet) or self.now() >= until_s:
-                raise self.withheld("credit for a transfer", f"message.stop for {self.patience_s:.1f} s")
-            if not isinstance(arrival, AssemblyArrived) or arrival.refusal is not None:
-                return  # the case will see it in its turn
+        reason = f"message.stop for {self.patience_s:.1f} s"
+        self.await_leave(
+            lambda: reason if (channel, destination) in self.stopped else "", "credit for a transfer", _ends
+        )
 
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's connection.close."""
@@ -194,3 +186,7 @@ class Connection(Line):
             self.send("session.confirmed", session.channel, commands=session.reported)
         if arrival["completed"]:
             self.send("session.completed", session.channel, commands=session.reported)
+
+
+def _ends(arrival: Arrival) -> bool:
+    return not isinstance(arrival, AssemblyArrived) or arrival.refusal is not None

@@ -40,7 +40,7 @@ class Connection(Line):
         self.listener = Listener()
         super().__init__(context, dialect, self.listener, lines)
         self.books = Books()
-        self.polite = self.keeps_alive = True
+        self.keeps_alive = True
         self.container_id = context.name("container")
         self._last_sent_s = 0.0
         self._whole = False

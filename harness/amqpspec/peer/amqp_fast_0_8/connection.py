@@ -41,7 +41,6 @@ class Connection(Line):
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         self.listener = self.make_listener()
         super().__init__(context, DIALECT, self.listener, lines)
-        self.polite = True
         self.closed_by: CommandArrived | None = None
         self.closing: set[Place] = set()
         self.client_name = context.name("client")

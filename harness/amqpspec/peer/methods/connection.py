@@ -31,7 +31,6 @@ class Connection(Line):
         self.codec = codec_for(context.dialect)
         self.assembler = Assembler(self.codec)
         super().__init__(context, self.codec.dialect, self.assembler, lines)
-        self.polite = True
         self.last_sent: Method | None = None
         self.frame_max_octets = self.dialect.layout.min_size_octets
         self.channel_max = 0

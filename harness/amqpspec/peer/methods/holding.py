@@ -61,18 +61,10 @@ class Holding(Connection):
     def await_flow(self, channel: int) -> None:
         """Wait while the target wants no contents on a channel; raises Withheld if that outlasts the patience."""
         self._has_published = True
-        if not self.polite or self.is_hung_up:
-            return
-        self.glance()
-        if self.paused and any(self._ends(arrival, channel) for arrival in self.early):
-            return
-        until_s = self.now() + self.patience_s
-        while why := self._why_held(channel):
-            arrival = self.receive_early(until_s)
-            if isinstance(arrival, Quiet) or self.now() >= until_s:
-                raise self.withheld("contents that the target accepts", why)
-            if isinstance(arrival, Ended | Garbled) or self._ends(arrival, channel):
-                return  # the case will see it in its turn
+        wanted = "contents that the target accepts"
+        self.await_leave(
+            lambda: self._why_held(channel), wanted, lambda arrival: self._ends(arrival, channel)
+        )
 
     def _why_held(self, channel: int) -> str:
         if channel in self.paused:
@@ -80,9 +72,13 @@ class Holding(Connection):
         return f"publishers blocked ({BLOCKED}) for {self.patience_s:.1f} s" if self.is_blocked else ""
 
     def _ends(self, arrival: Arrival, channel: int) -> bool:
-        return self.closes(arrival) or (
-            isinstance(arrival, MethodArrived)
-            and (arrival.name, arrival.channel) == ("channel.close", channel)
+        return (
+            isinstance(arrival, Ended | Garbled)
+            or self.closes(arrival)
+            or (
+                isinstance(arrival, MethodArrived)
+                and (arrival.name, arrival.channel) == ("channel.close", channel)
+            )
         )
 
     # --- silence
