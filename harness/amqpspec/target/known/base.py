@@ -70,7 +70,8 @@ class KnownBroker(ABC):
     mechanism: ClassVar[str] = ""
     stored: ClassVar[str] = ""
     """The folder, in the state directory, of what the broker stores; "" if it stores nothing."""
-    start_timeout_s: ClassVar[float] = 60.0
+    start_timeout_s: ClassVar[float] = 180.0
+    """Enough for a virtual machine on a processor that others use, too: a start given up is a case not judged."""
     stop_timeout_s: ClassVar[float] = 20.0
 
     def __init__(
