@@ -121,7 +121,7 @@ def ahead(peer: Peer, count: int, channel: int = 0) -> list[Got]:
         peer.call("file.ack", channel, delivery_tag=found[-1].tag, multiple=True)
         if got(peer, FILE, 1, channel):
             raise OutOfReach(f"the target sends {len(found)} of {count} files in advance, as it may")
-    if len(found) < count:
+    if len(found) != count:
         raise Unmet(f"{count} files", f"{len(found)} files")
     return found
 
