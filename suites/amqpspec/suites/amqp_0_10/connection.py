@@ -159,7 +159,10 @@ def locale_not_offered(peer: Peer) -> Verdict:
     """A locale that was not offered is rejected, or the server continues in its own locale."""
     peer.greet()
     peer.start_ok(locale="xx_XX")
-    return borne(peer, peer.reaction(barrier=False, within_s=peer.patience_s))
+    reaction = peer.reaction(barrier=False, within_s=peer.patience_s)
+    if isinstance(reaction.arrivals[0], Quiet):
+        return holds(peer, False, reaction, "connection.tune, or the end of the connection")
+    return borne(peer, reaction)
 
 
 @case("connection.start-ok.locale.each", covers=["connection/start-ok/locale"])

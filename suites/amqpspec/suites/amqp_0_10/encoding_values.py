@@ -18,6 +18,7 @@ from amqpspec.run.oracles import (
     holds,
     judge_reaction,
     observed_either_way,
+    outlived,
     verdict_on,
     worst,
 )
@@ -106,11 +107,7 @@ def malformed_maps(peer: Peer) -> Verdict:
 def deep_maps(peer: Peer) -> Verdict:
     """A map with deeply nested lists is refused or accepted, and the server continues to run."""
     act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))
-    reaction = reaction_to(peer, act)
-    peer.claim("a refusal, or the message accepted; then another connection")
-    peer.open_session()
-    peer.barrier()
-    return _either_way(peer, reaction)
+    return outlived(peer, _either_way(peer, reaction_to(peer, act)))
 
 
 def _either_way(peer: Peer, reaction: Reaction) -> Verdict:

@@ -24,7 +24,7 @@ from amqpspec.suites.amqp_1_0._sessions import (
 
 _MANDATORY = ("incoming_window", "next_outgoing_id", "outgoing_window")
 _INITIAL_COUNT = 7
-_HALF_OF_MANY_CREDITS = 60
+_FEW, _MANY_CREDITS = 5, 300
 _ECHOES = 5
 _CREDIT = 2
 
@@ -174,17 +174,13 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
     first = owed(link.flow, "flow")["delivery_count"]
     if first != _INITIAL_COUNT:
         return equals(peer, first, _INITIAL_COUNT, "delivery-count")
-    send_many(peer, link, _HALF_OF_MANY_CREDITS)
-    peer.barrier()
-    reported = [flow["delivery_count"] for flow in peer.pending("flow", link=link)]
-    wrong = [c for c in reported if c is None or not 0 <= ahead(c, _INITIAL_COUNT) <= link.sent]
-    if wrong:
-        return holds(
-            peer, False, f"delivery-count {wrong[0]} after {link.sent} messages from {_INITIAL_COUNT}"
-        )
+    told = _unasked(peer, link)
+    if told is None or not 0 <= ahead(told, _INITIAL_COUNT) <= link.sent:
+        observed = f"delivery-count {told} after {link.sent} messages from {_INITIAL_COUNT}"
+        return holds(peer, False, observed)
     flow = _answer(peer, link)
     if flow is None:
-        return holds(peer, True, f"delivery-count {', '.join(map(str, reported))}, then no flow")
+        return holds(peer, True, f"delivery-count {told}, then no flow")
     return equals(peer, flow["delivery_count"], _INITIAL_COUNT + link.sent, "delivery-count")
 
 
@@ -368,6 +364,22 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
     if flow is None:
         raise OutOfReach("the target reports no state of an idle link")
     return flow
+
+
+def _unasked(peer: Peer, link: Link) -> int | None:
+    """The delivery-count of the flow that renews the credit, or of the first one if the credit is large.
+
+    A flow that the target is asked for shows nothing: the count in the question corrects its own. What counts twice is
+    soon beyond what was sent, as only a few messages are under way.
+    """
+    first = link.flow
+    while link.flow is first and link.credit and link.sent < _MANY_CREDITS:
+        send_many(peer, link, min(_FEW, link.credit))
+    if not link.credit:
+        with suppress(Unmet):
+            peer.until(lambda: link.flow is not first, "flow", link=link)
+    count: int | None = owed(link.flow, "flow")["delivery_count"]
+    return count
 
 
 def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:

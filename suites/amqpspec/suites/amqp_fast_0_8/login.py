@@ -166,7 +166,7 @@ def kinds_of_errors_in_the_negotiation(peer: Peer) -> Verdict:
     lines[1].send("connection.open", virtual_path=peer.login.vhost)
     lines[2].send("connection.open", options={"PAD": b"p" * _RESPONSE_OCTETS})
     lines[3].respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password * 2})
-    return worst(map(_ends, lines))
+    return outlived(peer, worst(map(_ends, lines)))
 
 
 @case("login.errors.broken-syntax", covers=["connection/errors/kinds", "syntax/command-end"])
