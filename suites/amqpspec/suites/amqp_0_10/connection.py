@@ -15,7 +15,6 @@ from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import (
-    borne,
     borne_aloud,
     does_not_apply,
     equals,
