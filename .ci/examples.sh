@@ -52,7 +52,7 @@ with() {
     case $name in
       *-0-8) meet wire-9-1 "$name" "$name" ;;
       *-0-10) meet amqp-0-10 "$name" "$name" ;;
-      *-1-0 | artemis | qpid-proton) meet amqp-1-0 "$name" "$name" ;;
+      *-1-0 | artemis | activemq | qpid-proton) meet amqp-1-0 "$name" "$name" ;;
       *) meet matrix "$name" "$name" ;;
     esac
   done
@@ -67,6 +67,7 @@ with rabbitmq rabbitmq rabbitmq-0-8 rabbitmq-1-0
 with qpid-broker-j qpid-broker-j qpid-broker-j-0-8 qpid-broker-j-0-10 qpid-broker-j-1-0
 with garagemq garagemq
 with artemis artemis
+with activemq activemq
 with qpid-proton qpid-proton
 for page in matrix wire-9-1 amqp-0-10 amqp-1-0 named-tests; do
   # shellcheck disable=SC2046 # one word a line, none with spaces
