@@ -369,8 +369,8 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
 def _unasked(peer: Peer, link: Link) -> int | None:
     """The delivery-count of the flow that renews the credit, or of the first one if the credit is large.
 
-    A flow that the target is asked for shows nothing: the count in the question corrects its own. What counts twice is
-    soon beyond what was sent, as only a few messages are under way.
+    The answer to a flow of ours shows nothing, because our count corrects the target's. Few messages are sent at a
+    time, so that a target that counts twice soon reports more than were sent.
     """
     first = link.flow
     while link.flow is first and link.credit and link.sent < _MANY_CREDITS:
