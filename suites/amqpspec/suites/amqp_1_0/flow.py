@@ -369,7 +369,7 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
 def _unasked(peer: Peer, link: Link) -> int | None:
     """The delivery-count of the flow that renews the credit, or of the first one if the credit is large.
 
-    The answer to a flow of ours shows nothing, because our count corrects the target's. Few messages are sent at a
+    The answer to our own flow shows nothing, because our count corrects the target's. Few messages are sent at a
     time, so that a target that counts twice soon reports more than were sent.
     """
     first = link.flow
