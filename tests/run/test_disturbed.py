@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from amqpspec.record.rows import Outcome
-from amqpspec.reference.memory import ClientEnd
+from amqpspec.reference.memory import ClientEnd, Plain
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.memory import Conditions, judged_in_memory
 from amqpspec.run.verdict import Verdict
@@ -47,7 +47,7 @@ DISTURBANCES = (reset, cut, lost, doubled)
 
 
 @dataclass
-class Disturbed:
+class Disturbed(Plain):
     """Disturbs what the broker writes at one place, counted over all connections of a case."""
 
     how: Callable[[bytes, ClientEnd], bytes]
@@ -57,9 +57,6 @@ class Disturbed:
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
         self.writes += 1
         return self.how(octets, end) if self.writes == self.place + 1 else octets
-
-    def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
-        return octets
 
 
 def judged(case: Case, disturbed: Disturbed) -> Verdict:

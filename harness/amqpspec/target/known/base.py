@@ -71,7 +71,7 @@ class KnownBroker(ABC):
     stored: ClassVar[str] = ""
     """The folder, in the state directory, of what the broker stores; "" if it stores nothing."""
     start_timeout_s: ClassVar[float] = 180.0
-    """Enough for a virtual machine on a processor that others use, too: a start given up is a case not judged."""
+    """Enough for a virtual machine on a busy processor: if a restart is given up, its case ends in an error."""
     stop_timeout_s: ClassVar[float] = 20.0
 
     def __init__(

@@ -112,7 +112,7 @@ def got(peer: Peer, kind: str, count: int = 0, channel: int = 0, staged: int = 0
 
 
 def ahead(peer: Peer, count: int, channel: int = 0) -> list[Got]:
-    """This many files that wait for an acknowledgement; raises Unmet if they do not arrive.
+    """This many files that wait for an acknowledgement; raises Unmet if fewer or more arrive.
 
     OutOfReach if the server sends fewer in advance (prefetch-discretion) and the next one after an acknowledgement.
     """

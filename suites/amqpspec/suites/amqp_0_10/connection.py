@@ -154,7 +154,7 @@ def wrong_password(peer: Peer) -> Verdict:
     return before_open(peer, map(step, wrong), refused_or_asked_again)
 
 
-@case("connection.start-ok.locale", covers=["connection/start-ok/locale"], slow=True)
+@case("connection.start-ok.locale", covers=["connection/start-ok/locale"])
 def locale_not_offered(peer: Peer) -> Verdict:
     """A locale that was not offered is rejected, or the server continues in its own locale."""
     peer.greet()

@@ -107,7 +107,13 @@ def malformed_maps(peer: Peer) -> Verdict:
 def deep_maps(peer: Peer) -> Verdict:
     """A map with deeply nested lists is refused or accepted, and the server continues to run."""
     act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))
-    return outlived(peer, _either_way(peer, reaction_to(peer, act)))
+    reaction = reaction_to(peer, act)
+    peer.claim("a refusal, or the message accepted; then another connection")
+    verdict = outlived(peer, _either_way(peer, reaction))
+    if verdict.outcome is not Outcome.FAIL:
+        peer.open_session()
+        peer.barrier()
+    return verdict
 
 
 def _either_way(peer: Peer, reaction: Reaction) -> Verdict:

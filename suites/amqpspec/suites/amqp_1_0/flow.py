@@ -174,13 +174,13 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
     first = owed(link.flow, "flow")["delivery_count"]
     if first != _INITIAL_COUNT:
         return equals(peer, first, _INITIAL_COUNT, "delivery-count")
-    told = _unasked(peer, link)
-    if told is None or not 0 <= ahead(told, _INITIAL_COUNT) <= link.sent:
-        observed = f"delivery-count {told} after {link.sent} messages from {_INITIAL_COUNT}"
+    count = _renewed_count(peer, link)
+    if count is None or not 0 <= ahead(count, _INITIAL_COUNT) <= link.sent:
+        observed = f"delivery-count {count} after {link.sent} messages from {_INITIAL_COUNT}"
         return holds(peer, False, observed)
     flow = _answer(peer, link)
     if flow is None:
-        return holds(peer, True, f"delivery-count {told}, then no flow")
+        return holds(peer, True, f"delivery-count {count}, then no flow")
     return equals(peer, flow["delivery_count"], _INITIAL_COUNT + link.sent, "delivery-count")
 
 
@@ -366,7 +366,7 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
     return flow
 
 
-def _unasked(peer: Peer, link: Link) -> int | None:
+def _renewed_count(peer: Peer, link: Link) -> int | None:
     """The delivery-count of the flow that renews the credit, or of the first one if the credit is large.
 
     The answer to our own flow shows nothing, because our count corrects the target's. Few messages are sent at a
