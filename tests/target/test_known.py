@@ -17,7 +17,7 @@ import pytest
 from amqpspec.net.ports import LOOPBACK, free_port, is_listening
 from amqpspec.spec.dialects import runnable_dialects
 from amqpspec.target.known import INSTALLED, KNOWN, BrokerError, Tls, known_broker, process
-from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
+from amqpspec.target.known.base import STARTED_AGAIN, Command, KnownBroker, Options, Ports
 from amqpspec.target.known.install import copy_maven_jars, install_package, java_command
 from amqpspec.target.known.process import Process, birth, is_alive
 from amqpspec.target.known.rabbitmq import RabbitMQ
@@ -26,7 +26,10 @@ from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 LISTENER = """
-import signal, socket, sys
+import os, signal, socket, sys
+if "busy" in sys.argv and os.path.exists("busy"):
+    os.remove("busy")
+    sys.exit("the table is locked")
 if "deaf" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "fails" in sys.argv:
@@ -53,6 +56,7 @@ class StandIn(KnownBroker):
     flaws: tuple[str, ...] = ()
     installed: str | None = "1.0"
     helper_argv: tuple[str, ...] = ()
+    helper_port: int | None = None
 
     def version(self) -> str | None:
         return self.installed
@@ -62,7 +66,7 @@ class StandIn(KnownBroker):
 
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
         argv = (sys.executable, "-c", LISTENER, str(ports.amqp), *self.flaws)
-        helpers = [Command(self.helper_argv, os.environ)] if self.helper_argv else []
+        helpers = [Command(self.helper_argv, os.environ, self.helper_port)] if self.helper_argv else []
         return (*helpers, Command(argv, os.environ, data_limit_octets=2**30))
 
 
@@ -180,6 +184,28 @@ def test_a_large_log_is_set_aside_at_a_start(broker: StandIn, monkeypatch: pytes
         old = log.with_name("stand-in.log.1")
         assert (old.read_text() if old.exists() else "") == aside
         broker.restart()
+
+
+def test_a_restart_that_fails_is_tried_again_once_and_the_log_says_so(broker: StandIn) -> None:
+    first = broker.start()
+    broker.flaws = ("busy",)
+    (broker.state_dir / "busy").touch()
+    second = broker.restart()
+    assert second.url == first.url and broker.is_running()
+    (told,) = (line for line in second.log.read_text().splitlines() if line.startswith(STARTED_AGAIN))
+    assert "expected it to be ready on port" in told and told.endswith("the table is locked")
+    broker.flaws = ("fails",)
+    with pytest.raises(BrokerError, match="no such table"):
+        broker.restart()
+    assert second.log.read_text().count(STARTED_AGAIN) == 2
+
+
+def test_a_helper_that_ends_at_once_is_not_waited_for(broker: StandIn) -> None:
+    broker.helper_argv = (sys.executable, "-c", "raise SystemExit('no such host')")
+    broker.helper_port = free_port()
+    with pytest.raises(BrokerError, match=r"to listen on port \d+ .*, it does not: no such host"):
+        broker.start()
+    assert not broker.is_running()
 
 
 def test_restart_needs_a_first_start(broker: StandIn) -> None:

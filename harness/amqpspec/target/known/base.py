@@ -24,7 +24,9 @@ from amqpspec.target.known.state import Options, Ports, State, StateFile, Tls
 __all__ = ["BrokerError", "Command", "KnownBroker", "Options", "Ports", "Running", "Tls"]
 
 POLL_INTERVAL_S = 0.01
-HELPER_TIMEOUT_S = 10.0
+HELPER_TIMEOUT_S = 60.0
+STARTED_AGAIN = "amqpspec: started again, because "
+"""How the line begins that a broker's log has from us after a start that failed."""
 _MOST_LOG_OCTETS = 256 << 20
 TAIL_LINES = 3
 TAIL_OCTETS = 4096
@@ -132,7 +134,9 @@ class KnownBroker(ABC):
     def restart(self, stop_timeout_s: float | None = None) -> Running:
         """Stops the broker if it runs and starts it with the same port, data and options.
 
-        ``stop_timeout_s`` is how long it may take to end before it is killed; less for one that hangs.
+        It is started again if it does not start at first, and its log says so: it did with these options before, and
+        what stopped it, a busy machine or a race between its threads, may pass. ``stop_timeout_s`` is how long it may
+        take to end before it is killed; less for one that hangs.
         """
         with self._file.locked():
             state = self._file.read()
@@ -143,7 +147,12 @@ class KnownBroker(ABC):
             self._end(state, stop_timeout_s)
             limit_mib = self.options.memory_limit_mib or state.options.memory_limit_mib
             options = replace(state.options, memory_limit_mib=limit_mib)
-            return self._launch(state.ports.amqp, state.ports.tls, options)
+            try:
+                return self._launch(state.ports.amqp, state.ports.tls, options)
+            except BrokerError as error:
+                with state.log.open("a") as log:
+                    log.write(f"{STARTED_AGAIN}{error}\n")
+                return self._launch(state.ports.amqp, state.ports.tls, options)
 
     def stop(self) -> None:
         """Stops the broker if it was started from this state directory; its data stay."""
@@ -234,7 +243,7 @@ class KnownBroker(ABC):
     def _await_helper(self, command: Command, state: State) -> None:
         deadline = time.monotonic() + HELPER_TIMEOUT_S
         while command.ready_port is not None and not is_listening(LOOPBACK, command.ready_port):
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or not process.is_alive(state.processes[-1]):
                 what = (
                     f"{command.argv[0]} to listen on port {command.ready_port} within {HELPER_TIMEOUT_S:g} s"
                 )

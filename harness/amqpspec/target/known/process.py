@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 
 POLL_INTERVAL_S = 0.01
-KILL_TIMEOUT_S = 5.0
+KILL_TIMEOUT_S = 30.0
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
