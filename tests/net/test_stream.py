@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import select
 import socket
 import ssl
@@ -186,6 +187,15 @@ def test_ports() -> None:
     assert not is_listening("127.0.0.1", first)
     with serving(lambda client: None) as port:
         assert is_listening("127.0.0.1", port)
+
+
+def test_processes_that_seed_their_random_numbers_alike_get_different_ports() -> None:
+    """Hypothesis seeds them in each of its tests: brokers that restarted at the same time had chosen the same ports."""
+    found = []
+    for _ in range(2):
+        random.seed(0)
+        found.append(free_ports(4))
+    assert found[0] != found[1]
 
 
 @pytest.mark.usefixtures("ipv6")

@@ -24,14 +24,15 @@ def free_ports(count: int) -> tuple[int, ...]:
     """Several different free ports.
 
     They are below the range for outgoing connections, which could otherwise take a port before a slow broker listens
-    on it. They are random, because other processes may search for ports at the same time.
+    on it. They are random, because other processes may search for ports at the same time; and by the system's numbers,
+    because Hypothesis seeds those of a process with the same value in all of them.
     """
     with contextlib.ExitStack() as held:
         return tuple(itertools.islice(_held_ports(held), count))
 
 
 def _held_ports(held: contextlib.ExitStack) -> Iterator[int]:
-    for port in random.sample(_PORTS, len(_PORTS)):
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
         probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
         with contextlib.suppress(OSError):
             probe.bind((LOOPBACK, port))
