@@ -29,8 +29,8 @@ from amqpspec.reports.pipeline.tables import (
     findings,
     verdicts,
 )
-from amqpspec.reports.pipeline.tables.mart import Mart
-from amqpspec.reports.pipeline.tables.registry import MARTS
+from amqpspec.reports.pipeline.tables.mart import HISTORIES, Mart
+from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED, Shared
 from amqpspec.reports.pipeline.tasks import Tasks
 
 
@@ -130,13 +130,30 @@ def _tables(spark: SparkSession, store: Store, mart: Mart) -> dict[str, DataFram
     return building.Reader(Tasks(spark, spark), store, Path()).read(mart.reads)
 
 
-def test_the_first_mart_that_fails_is_the_one_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(mart: Mart) -> int:
+def test_the_first_mart_that_fails_is_the_one_that_is_told(
+    spark: SparkSession, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(reader: object, mart: Mart, as_of: date, folder: Path) -> None:
         raise GrainError(f"{mart.name}: broken")
 
     monkeypatch.setattr(building, "MARTS", (verdicts.MART, exploration.MART))
+    monkeypatch.setattr(building, "write_mart", write)
     with pytest.raises(GrainError, match="verdicts: broken"):
-        building._write_all(write)
+        build(spark, lake, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_that_marts_wait_for_fails_for_all_of_them(
+    spark: SparkSession, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table(inputs: object, as_of: date) -> DataFrame:
+        raise GrainError("histories: broken")
+
+    broken = {HISTORIES: Shared((), table)}
+    monkeypatch.setattr(building, "SHARED", {**SHARED, **broken})
+    with pytest.raises(GrainError, match="histories: broken"):
+        build(spark, lake, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
 
 
 def test_as_of_an_earlier_day_is_as_if_the_later_ones_had_not_been(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -34,11 +36,14 @@ from amqpspec.reports.pipeline.tasks import Tasks, as_planned, is_one_task, task
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
 _SHARED = ".shared"
-STEPS = tuple(
-    [rollup.name for rollup in ROLLUPS]
-    + [*SHARED]
-    + [m.name for m in sorted(MARTS, key=lambda m: not m.fill)]
-)
+
+
+def _steps_of_marts() -> tuple[str, ...]:
+    """First what others wait for, then the mart that takes longest, because it reads facts again."""
+    return (*SHARED, *(mart.name for mart in sorted(MARTS, key=lambda mart: mart.fill is None)))
+
+
+STEPS = (*(rollup.name for rollup in ROLLUPS), *_steps_of_marts())
 """The steps of a build, in the order in which they usually begin."""
 
 
@@ -92,13 +97,18 @@ def _saying_once(lake: Lake) -> Lake:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The inputs of marts by name: rollups, dimensions, and tables that several marts need."""
+    """The inputs of marts by name: rollups, dimensions, and tables that several marts need.
+
+    ``shared`` has the columns of the last, when they are written: who reads one waits for it.
+    """
 
     tasks: Tasks
     store: Store
     folder: Path
-    """Inputs of the tables that several marts need; ``shared`` has the columns of those already written."""
-    shared: dict[str, StructType] = field(default_factory=dict)
+    """Where the tables that several marts need are written."""
+    shared: Mapping[str, Future[StructType]] = field(
+        default_factory=lambda: {name: Future[StructType]() for name in SHARED}
+    )
     _found: dict[tuple[SparkSession, str], DataFrame] = field(default_factory=dict)
 
     def read(self, names: Collection[str]) -> dict[str, DataFrame]:
@@ -113,7 +123,7 @@ class Reader:
 
     def _table(self, spark: SparkSession, name: str) -> DataFrame:
         if name in self.shared:
-            return spark.read.schema(self.shared[name]).parquet(self.place(name))
+            return spark.read.schema(self.shared[name].result()).parquet(self.place(name))
         if name in DIMENSIONS:
             return dimension(spark, self.store.lake, name)
         return self.store.read(spark, next(rollup for rollup in ROLLUPS if rollup.name == name))
@@ -135,38 +145,37 @@ def make_marts(
 
     ``made`` is called with each folder and returns the number of rows.
     """
-    reader = Reader(tasks, store, draft / _SHARED)
-    make_shared(reader, as_of, say)
+    reader, rows = Reader(tasks, store, draft / _SHARED), dict.fromkeys((mart.name for mart in MARTS), 0)
 
-    def write(mart: Mart) -> int:
-        say(mart.name)
+    def write(mart: Mart) -> None:
         write_mart(reader, mart, as_of, draft / mart.name)
-        return made(mart, draft / mart.name)
+        rows[mart.name] = made(mart, draft / mart.name)
 
-    rows = _write_all(write)
+    def step(name: str) -> None:
+        say(name)
+        if name in SHARED:
+            make_shared(reader, name, as_of)
+        else:
+            write(next(mart for mart in MARTS if mart.name == name))
+
+    deque(side_by_side(step, _steps_of_marts()), maxlen=0)
     shutil.rmtree(draft / _SHARED)
     return rows
 
 
-def make_shared(reader: Reader, as_of: date, say: Say = silence) -> None:
-    """The tables that several marts need: written once, because planning them costs more than reading them."""
+def make_shared(reader: Reader, name: str, as_of: date) -> None:
+    """A table that several marts need: written once, because planning it costs more than reading it.
 
-    def write(name: str) -> StructType:
-        say(name)
+    If it fails, it fails for those who wait for it, too.
+    """
+    try:
         table = SHARED[name].table(reader.read(SHARED[name].reads), as_of)
         # Written, not cached: a cache would use heap that the marts need, and would keep the plan.
         table.write.mode("overwrite").parquet(reader.place(name))
-        return table.schema
-
-    reader.shared.update(zip(SHARED, side_by_side(write, SHARED), strict=True))
-
-
-def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
-    """All marts, several at a time."""
-    # The mart that reads facts again takes longest, so it begins first.
-    marts = sorted(MARTS, key=lambda mart: mart.fill is None)
-    rows = dict(zip((mart.name for mart in marts), side_by_side(write, marts), strict=True))
-    return {mart.name: rows[mart.name] for mart in MARTS}
+        reader.shared[name].set_result(table.schema)
+    except BaseException as error:
+        reader.shared[name].set_exception(error)
+        raise
 
 
 def _exported(mart: Mart, folder: Path) -> int:
@@ -176,13 +185,15 @@ def _exported(mart: Mart, folder: Path) -> int:
 
 def write_mart(reader: Reader, mart: Mart, as_of: date, folder: Path) -> None:
     """Write a mart as Parquet into a separate folder."""
-    _write_table(mart, mart.make(reader.read((*mart.reads, *reader.shared)), as_of), folder)
+    table = mart.make(reader.read((*mart.reads, *mart.shares)), as_of)
     if mart.fill is not None:
         # In two steps: what is needed from the facts is known, and small, only after the mart was computed.
         bare = folder.with_name(f".{folder.name}")
-        folder.rename(bare)
+        table.write.mode("overwrite").parquet(str(bare.resolve()))
         _write_table(mart, _filled(reader, mart, bare, as_of), folder)
         shutil.rmtree(bare)
+    else:
+        _write_table(mart, table, folder)
 
 
 def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:

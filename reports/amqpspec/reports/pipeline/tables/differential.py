@@ -19,7 +19,7 @@ from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
 from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs, until
-from amqpspec.reports.pipeline.tasks import by_key
+from amqpspec.reports.pipeline.tasks import as_planned, by_key, with_small
 
 HORIZON_DAYS = 28
 FEWEST, MOST = 4, 32
@@ -34,7 +34,7 @@ _LINE = ("target", "dialect", "kind")
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is the number of inputs with this vector. ``sample`` names a case; for an input, ``named`` does."""
     runs = newest_runs(inputs, as_of)
-    lines = fn.broadcast(runs.where("names_line").select("line", "among", *_LINE))
+    lines = runs.where("names_line").select("line", "among", *_LINE)
     rows = _rows(inputs, runs, as_of)
     partitions = partitions_for(len(inputs["reaction_days"].inputFiles()))
     # Shuffled before they are aggregated, because there are nearly as many groups as rows; by the input alone, which
@@ -42,19 +42,15 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     vectors = _vectors(_reactions(by_key(rows, "input_key", partitions), lines))
     # The rows of the samples are few: they are found by a second scan, without a shuffle.
     chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
-    members = _reactions(
-        rows.join(fn.broadcast(chosen), "input_key"), lines, "of", "vector", "inputs", "targets"
-    )
+    of_samples = with_small(rows, chosen, "input_key")
+    members = _reactions(of_samples, lines, "of", "vector", "inputs", "targets")
     return _in_words(inputs, members.where("of = among").withColumnRenamed("input_key", "sample_key"))
 
 
 def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
     """Reactions of each target's newest version, as numbers of fixed width."""
-    return (
-        _within(inputs["reaction_days"], as_of)
-        .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
-        .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
-    )
+    of_newest = with_small(_within(inputs["reaction_days"], as_of), runs.select("run_key", "line"), "run_key")
+    return of_newest.select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
 
 
 def partitions_for(files: int) -> int:
@@ -67,18 +63,14 @@ def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
     ``kept``.
     """
     reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
-    return (
-        rows.groupBy("input_key", "line", *kept)
-        .agg(
-            fn.min("signature_low").alias("low"),
-            fn.max("signature_high").alias("high"),
-            fn.max("known").alias("known"),
-            fn.max("run_key").alias("run_key"),
-        )
-        .where("known = 0 AND low IS NOT NULL")
-        .join(lines, "line")
-        .select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"), *kept)
+    groups = rows.groupBy("input_key", "line", *kept).agg(
+        fn.min("signature_low").alias("low"),
+        fn.max("signature_high").alias("high"),
+        fn.max("known").alias("known"),
+        fn.max("run_key").alias("run_key"),
     )
+    named = with_small(groups.where("known = 0 AND low IS NOT NULL"), lines, "line")
+    return named.select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"), *kept)
 
 
 def _vectors(reactions: DataFrame) -> DataFrame:
@@ -119,7 +111,7 @@ def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
     if NEWEST_RUNS in inputs:
         return inputs[NEWEST_RUNS]
     ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(fn.max("last_us").alias("last_us"))
-    runs = ended.join(fn.broadcast(_runs(inputs)), "run_key")
+    runs = with_small(ended, _runs(inputs), "run_key")
     last = fn.max(fn.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
     newest = runs.withColumn("last", last).where("target_version = last.target_version")
     return newest.select(
@@ -136,7 +128,7 @@ def _runs(inputs: Inputs) -> DataFrame:
     cases, inputs_of = (
         named_runs(inputs["runs"], kind).withColumn("kind", fn.lit(kind)) for kind in (CASE, FUZZ)
     )
-    return cases.unionByName(inputs_of).withColumnRenamed("run_dialect", "dialect")
+    return as_planned(cases.unionByName(inputs_of)).withColumnRenamed("run_dialect", "dialect")
 
 
 def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
@@ -147,7 +139,7 @@ def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
     varies = fn.when(fn.col("signature") == _VARIES_KEY, fn.lit(VARIES)).otherwise(fn.col("reaction"))
     is_case = fn.when(fn.col("kind") == CASE, fn.col("sample"))
     return (
-        members.join(fn.broadcast(runs), "run_key", "left")
+        with_small(members, runs, "run_key", "left")
         .join(words, "signature", "left")
         .join(cases, "sample_key", "left")
         .withColumns({"reaction": varies, "sample": is_case, "vector": fn.lower(fn.hex("vector"))})
@@ -157,9 +149,9 @@ def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
 def with_sample_ids(mart: DataFrame, facts: DataFrame) -> DataFrame:
     """The mart with the ids of its sample inputs, from the facts of its days: the second, small join."""
     wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
-    ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
+    ids = with_small(facts.select("input_key", "input"), wanted, "input_key")
     names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
-    joined = mart.join(fn.broadcast(names), "sample_key", "left")
+    joined = with_small(mart, names, "sample_key", "left")
     return as_schema(joined.withColumn("sample", fn.coalesce("sample", "id")), Difference.ddl())
 
 
@@ -168,5 +160,6 @@ MART = Mart(
     ("reaction_days", "case_days", "runs", "cases", "signatures"),
     table,
     horizon_days=HORIZON_DAYS,
+    shares=(NEWEST_RUNS,),
     fill=with_sample_ids,
 )

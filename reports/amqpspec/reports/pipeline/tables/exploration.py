@@ -13,6 +13,7 @@ from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import ExploredDay
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, campaigns, in_order, until
+from amqpspec.reports.pipeline.tasks import as_planned, with_small
 
 _LINE = ("target", "dialect")
 _KEYS = ("line", "dimension")
@@ -32,24 +33,26 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         fn.sum("inputs").alias("inputs"),
     )
     covered = daily.withColumn("covered", fn.sum("new").over(in_order(_KEYS, "dt")))
-    return covered.join(fn.broadcast(runs.select("line", *_LINE).distinct()), "line")
+    return with_small(covered, runs.select("line", *_LINE).distinct(), "line")
 
 
 def _met(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
     """Each value that was seen on a day, with its number of inputs. A value is a number: a key, a hash or a bit."""
-    runs = fn.broadcast(
-        runs
-    )  # Small compared with the days of a year, which are then not shuffled for the join.
-    edges = until(inputs["edge_days"], as_of).join(runs, "run_key")
-    cells = until(inputs["case_days"], as_of).join(runs, "run_key")
+    edges = with_small(until(inputs["edge_days"], as_of), runs, "run_key")
+    cells = with_small(until(inputs["case_days"], as_of), runs, "run_key")
     rows = (
-        _values_of(edges.join(fn.broadcast(_named(inputs)), "edge", "left"))
+        _values_of(with_small(edges, _named(inputs), "edge", "left"))
         .unionByName(
             cells.select("line", "dt", _is("cell"), fn.col("case_key").alias("value"), _n("attempts"))
         )
         .unionByName(_families_of(edges))
     )
-    return rows.where("value IS NOT NULL").groupBy(*_KEYS, "dt", "value").agg(fn.sum("n").alias("inputs"))
+    return (
+        as_planned(rows)
+        .where("value IS NOT NULL")
+        .groupBy(*_KEYS, "dt", "value")
+        .agg(fn.sum("n").alias("inputs"))
+    )
 
 
 def _named(inputs: Inputs) -> DataFrame:

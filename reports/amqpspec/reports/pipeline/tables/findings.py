@@ -12,6 +12,7 @@ from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import FindingCluster
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, at, campaigns, newest_versions, until
+from amqpspec.reports.pipeline.tasks import as_planned, with_small
 
 GROWTH_DAYS = 7
 _CLUSTER = ("target", "dialect", "crash_key")
@@ -28,19 +29,16 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     """
     clusters = _clusters(_seen(inputs, as_of), as_of)
     # Both have at most one row for each row of the mart.
-    return (
-        clusters.join(fn.broadcast(_smallest(inputs, as_of)), list(_CLUSTER), "left")
-        .join(fn.broadcast(_newest_fuzzed(inputs, as_of)), ["target", "dialect"], "left")
-        .select(
-            *clusters.columns,
-            *_OF_THE_SMALLEST,
-            (fn.col("last_version") == fn.col("newest_version")).alias("open"),
-            fn.coalesce("crash", fn.lower(fn.hex("crash_key"))).alias("crash"),
-            fn.coalesce("input_octets", "sent_octets").alias("smallest_octets"),
-            fn.col("input").alias("smallest_input"),
-            at("first_us").alias("first_seen"),
-            at("last_us").alias("last_seen"),
-        )
+    joined = with_small(clusters, _smallest(inputs, as_of), _CLUSTER, "left")
+    return with_small(joined, _newest_fuzzed(inputs, as_of), ("target", "dialect"), "left").select(
+        *clusters.columns,
+        *_OF_THE_SMALLEST,
+        (fn.col("last_version") == fn.col("newest_version")).alias("open"),
+        fn.coalesce("crash", fn.lower(fn.hex("crash_key"))).alias("crash"),
+        fn.coalesce("input_octets", "sent_octets").alias("smallest_octets"),
+        fn.col("input").alias("smallest_input"),
+        at("first_us").alias("first_seen"),
+        at("last_us").alias("last_seen"),
     )
 
 
@@ -65,20 +63,16 @@ def _seen(inputs: Inputs, as_of: date) -> DataFrame:
     days = until(inputs["crash_days"], as_of)
     blamed = days.select("run_key", "crash_key").distinct()
     recorded_us = fn.unix_micros("seen_at")
-    bare = (
-        _findings(inputs, as_of)
-        .join(blamed, ["run_key", "crash_key"], "anti")
-        .select(
-            fn.to_date("seen_at").alias("dt"),
-            "run_key",
-            "crash_key",
-            fn.lit(0).alias("inputs"),
-            recorded_us.alias("first_us"),
-            recorded_us.alias("last_us"),
-            fn.lit(None).cast("bigint").alias("smallest_octets"),
-        )
+    bare = with_small(_findings(inputs, as_of), blamed, ("run_key", "crash_key"), "anti").select(
+        fn.to_date("seen_at").alias("dt"),
+        "run_key",
+        "crash_key",
+        fn.lit(0).alias("inputs"),
+        recorded_us.alias("first_us"),
+        recorded_us.alias("last_us"),
+        fn.lit(None).cast("bigint").alias("smallest_octets"),
     )
-    return days.unionByName(bare).join(fn.broadcast(campaigns(inputs)), "run_key")
+    return with_small(as_planned(days.unionByName(bare)), campaigns(inputs), "run_key")
 
 
 def _findings(inputs: Inputs, as_of: date) -> DataFrame:
@@ -87,9 +81,9 @@ def _findings(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _newest_fuzzed(inputs: Inputs, as_of: date) -> DataFrame:
     """The version of each target that was fuzzed last, whether or not anything was found."""
-    runs = fn.broadcast(campaigns(inputs))
     # Every input belongs to a cell, and there are fewer cells than edges.
-    fuzzed = until(inputs["case_days"], as_of).select("run_key", "last_us").join(runs, "run_key")
+    cells = until(inputs["case_days"], as_of).select("run_key", "last_us")
+    fuzzed = with_small(cells, campaigns(inputs), "run_key")
     return newest_versions(fuzzed).withColumnRenamed("target_version", "newest_version")
 
 
@@ -102,7 +96,7 @@ def _inputs_between(as_of: date, weeks_ago: int) -> Column:
 def _smallest(inputs: Inputs, as_of: date) -> DataFrame:
     """The finding with the smallest input of each cluster; its words and replay represent the cluster."""
     found = _findings(inputs, as_of).drop("dialect")
-    rows = found.join(campaigns(inputs).select("run_key", "run", "target", "dialect"), "run_key")
+    rows = with_small(found, campaigns(inputs).select("run_key", "run", "target", "dialect"), "run_key")
     order = (fn.asc_nulls_last("input_octets"), fn.desc("seen_at"), fn.asc("run_key"))
     placed = rows.withColumn("_place", fn.row_number().over(Window.partitionBy(*_CLUSTER).orderBy(*order)))
     return placed.where("_place = 1").drop("_place")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import FlakyCase
 from amqpspec.reports.pipeline.tables.histories import histories
-from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, at, verdict_word
+from amqpspec.reports.pipeline.tables.mart import HISTORIES, Inputs, Mart, at, verdict_word
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -42,4 +42,4 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     )
 
 
-MART = Mart(FlakyCase, ("case_days", "runs", "cases"), table)
+MART = Mart(FlakyCase, ("case_days", "runs", "cases"), table, shares=(HISTORIES,))

@@ -19,7 +19,7 @@ from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.row import MartRow
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.tasks import by_key
+from amqpspec.reports.pipeline.tasks import by_key, with_small
 
 Inputs = Mapping[str, DataFrame]
 """Rollups and dimensions by name, without collisions; tables that several marts need may be included."""
@@ -36,14 +36,16 @@ class Mart:
     """The computation of a mart: ``table(inputs, as_of)`` returns its columns, from nothing later than ``as_of``.
 
     ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` is how far back it reads, 0 for all
-    time. ``fill(mart, facts)`` adds data that only the facts of the horizon have, in a second step, because the mart
-    determines which of the many facts are needed.
+    time; ``shares`` names the tables in ``inputs`` that several marts need. ``fill(mart, facts)`` adds data that only
+    the facts of the horizon have, in a second step, because the mart determines which of the many facts are
+    needed.
     """
 
     row: type[MartRow]
     reads: tuple[str, ...]
     table: Callable[[Inputs, date], DataFrame]
     horizon_days: int = 0
+    shares: tuple[str, ...] = ()
     fill: Callable[[DataFrame, DataFrame], DataFrame] | None = None
 
     @property
@@ -88,12 +90,11 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """
     runs = named_runs(inputs["runs"], CASE).drop("run", "product", "folder")
     dialects = inputs["cases"].select("case_key", "dialect")
-    days = (
-        until(inputs["case_days"], as_of)
-        .join(fn.broadcast(runs), "run_key")
-        .join(fn.broadcast(dialects), "case_key", "left")
-        .withColumn("dialect", fn.coalesce("dialect", "run_dialect"))
-        .withColumn("pair", fn.xxhash64("target", "target_version", "suite_version", "dialect"))
+    named = with_small(
+        with_small(until(inputs["case_days"], as_of), runs, "run_key"), dialects, "case_key", "left"
+    )
+    days = named.withColumn("dialect", fn.coalesce("dialect", "run_dialect")).withColumn(
+        "pair", fn.xxhash64("target", "target_version", "suite_version", "dialect")
     )
     return _whole_runs(by_key(days.select("run_key", "case_key", "pair", *_SUMS, *_ENDS), "case_key"))
 
@@ -112,9 +113,8 @@ def _whole_runs(days: DataFrame) -> DataFrame:
 def with_names(rows: DataFrame, inputs: Inputs) -> DataFrame:
     """Rows of a run and a case with their names; a case without a name is identified by its key."""
     cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
-    joined = rows.join(fn.broadcast(named_runs(inputs["runs"], CASE)), "run_key").join(
-        fn.broadcast(cases), "case_key", "left"
-    )
+    of_runs = with_small(rows, named_runs(inputs["runs"], CASE), "run_key")
+    joined = with_small(of_runs, cases, "case_key", "left")
     return joined.select(
         *joined.drop("dialect", "case", "run_dialect").columns,
         fn.coalesce("dialect", "run_dialect").alias("dialect"),
@@ -145,8 +145,8 @@ def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
     """Rows with ``newest``: whether this is the version in which the target was last seen, among all that were
     ``seen``.
     """
-    marked = fn.broadcast(newest_versions(seen).withColumn("newest", fn.lit(True)))
-    joined = rows.join(marked, ["target", "dialect", "target_version"], "left")
+    marked = newest_versions(seen).withColumn("newest", fn.lit(True))
+    joined = with_small(rows, marked, ("target", "dialect", "target_version"), "left")
     return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
 
 

@@ -45,7 +45,7 @@ class Shared:
 
 
 SHARED: Mapping[str, Shared] = {
-    HISTORIES: Shared(("case_days", "runs", "cases"), histories),
     NEWEST_RUNS: Shared(("case_days", "runs"), differential.newest_runs),
+    HISTORIES: Shared(("case_days", "runs", "cases"), histories),
 }
 """Tables that several marts need, each made from rollups and dimensions only: computed once by a build."""

@@ -18,6 +18,7 @@ from amqpspec.reports.marts.rows import Regression
 from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    HISTORIES,
     Inputs,
     Mart,
     at,
@@ -101,4 +102,4 @@ def _direction() -> Column:
     )
 
 
-MART = Mart(Regression, ("case_days", "runs", "cases"), table)
+MART = Mart(Regression, ("case_days", "runs", "cases"), table, shares=(HISTORIES,))

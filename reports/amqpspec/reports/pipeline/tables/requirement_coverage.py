@@ -14,6 +14,7 @@ from pyspark.sql import functions as fn
 from amqpspec.reports.marts.rows import LatestVerdict, RequirementStatus
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    HISTORIES,
     Inputs,
     Mart,
     at,
@@ -23,6 +24,7 @@ from amqpspec.reports.pipeline.tables.mart import (
     verdict_word,
     with_newest,
 )
+from amqpspec.reports.pipeline.tasks import with_small
 
 _WHO = ("target", "target_version", "dialect")
 
@@ -32,11 +34,8 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     seen = histories(inputs, as_of)
     worst = _worst(inputs, newest(seen, LatestVerdict.GRAIN))
     # The joined tables have no more rows than the mart.
-    rows = (
-        _targets_times_requirements(inputs, seen)
-        .join(fn.broadcast(worst), [*_WHO, "requirement_key"], "left")
-        .join(fn.broadcast(_linked(inputs)), "requirement_key", "left")
-    )
+    judged = with_small(_targets_times_requirements(inputs, seen), worst, (*_WHO, "requirement_key"), "left")
+    rows = with_small(judged, _linked(inputs), "requirement_key", "left")
     return rows.select(
         *(column for column in rows.columns if column not in ("cases", "judged", "green")),
         _status().alias("status"),
@@ -54,7 +53,7 @@ def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
     rows = inputs["requirements"].select(
         "requirement_key", "dialect", "requirement", "level", "section", "same_as", "excluded"
     )
-    return who.join(fn.broadcast(rows), "dialect")
+    return with_small(who, rows, "dialect")
 
 
 def _linked(inputs: Inputs) -> DataFrame:
@@ -66,7 +65,7 @@ def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
     """For each target and requirement the worst verdict, and the first case by name with it."""
     links = inputs["case_requirements"].select("case_key", "requirement_key")
     same = Window.partitionBy(*_WHO, "requirement_key")
-    rows = latest.join(fn.broadcast(links), "case_key").select(
+    rows = with_small(latest, links, "case_key").select(
         *_WHO, "requirement_key", "case", "run", "folder", "worst", "last_us", "known", "unexpected",
         fn.count(fn.lit(1)).over(same).alias("judged"),
         fn.sum((fn.col("green") == fn.col("attempts")).cast("bigint")).over(same).alias("green"),
@@ -88,4 +87,5 @@ MART = Mart(
     RequirementStatus,
     ("case_days", "runs", "cases", "requirements", "case_requirements"),
     table,
+    shares=(HISTORIES,),
 )

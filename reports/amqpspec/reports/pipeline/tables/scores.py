@@ -10,11 +10,12 @@ from datetime import date
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.observation import CASE, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.rows import RunScore
 from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
-from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, case_runs, with_names
+from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, case_runs, named_runs
+from amqpspec.reports.pipeline.tasks import with_small
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -22,11 +23,18 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
     A case counts with its worst attempt.
     """
-    rows = with_names(case_runs(inputs, as_of), inputs).withColumns(
-        {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}
+    runs = named_runs(inputs["runs"], CASE)
+    cases = inputs["cases"].select("case_key", "dialect", "suite", "level")
+    named = with_small(case_runs(inputs, as_of), runs.select("run_key", "run_dialect"), "run_key")
+    rows = with_small(named, cases, "case_key", "left").withColumns(
+        {
+            "dialect": fn.coalesce("dialect", "run_dialect"),
+            "suite": fn.coalesce("suite", fn.lit("")),
+            "level": fn.coalesce("level", fn.lit("")),
+        }
     )
-    counted = rows.groupBy(*RunScore.GRAIN).agg(
-        fn.first("product").alias("product"),
+    # By the key of the run, whose names are joined afterwards: groups are quick only if all that they keep is numbers.
+    counted = rows.groupBy("run_key", "dialect", "suite", "level").agg(
         fn.count(fn.lit(1)).alias("cases"),
         _where(fn.col("worst") > NOT_RUN).alias("counted"),
         _where(fn.col("worst").isin(*GREEN_CODES)).alias("green"),
@@ -35,7 +43,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         _where(fn.col("unexpected") > 0).alias("unexpected"),
         fn.min("first_us").alias("first_us"),
     )
-    return counted.withColumn("at", at("first_us"))
+    return with_small(counted, runs, "run_key").withColumn("at", at("first_us"))
 
 
 def _where(condition: Column) -> Column:

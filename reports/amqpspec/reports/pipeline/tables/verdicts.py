@@ -13,6 +13,7 @@ from pyspark.sql import functions as fn
 from amqpspec.reports.marts.rows import LatestVerdict
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    HISTORIES,
     Inputs,
     Mart,
     at,
@@ -44,4 +45,4 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     )
 
 
-MART = Mart(LatestVerdict, ("case_days", "runs", "cases"), table)
+MART = Mart(LatestVerdict, ("case_days", "runs", "cases"), table, shares=(HISTORIES,))
