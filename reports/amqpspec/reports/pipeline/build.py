@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -158,7 +157,7 @@ def make_marts(
         else:
             write(next(mart for mart in MARTS if mart.name == name))
 
-    deque(side_by_side(step, _steps_of_marts()), maxlen=0)
+    list(side_by_side(step, _steps_of_marts()))
     shutil.rmtree(draft / _SHARED)
     return rows
 
