@@ -56,15 +56,17 @@ def amqpspec(*arguments: str) -> subprocess.CompletedProcess[str]:
 def broker(request: pytest.FixtureRequest) -> Iterator[str]:
     """A known broker, running without data of earlier runs; stopped afterwards."""
     name = str(request.param)
-    if known_broker(name, ROOT / ".brokers" / name).version() is None:
+    known = known_broker(name, ROOT / ".brokers" / name)
+    if known.version() is None:
         pytest.skip(f"{name} is not installed; amqpspec brokers install {name}")
     started = amqpspec("brokers", "start", "--empty", name)
     assert started.returncode == 0, started.stderr
-    log = Path(ROOT / ".brokers" / name / f"{known_broker(name).name}.log")
-    before = log.stat().st_size
+    running = known.running()
+    assert running is not None
+    before = running.log.stat().st_size
     yield name
     amqpspec("brokers", "stop", name)
-    with log.open("rb") as lines:
+    with running.log.open("rb") as lines:
         lines.seek(before)
         for line in lines:
             if line.startswith(STARTED_AGAIN.encode()):
@@ -146,7 +148,7 @@ def ran(name: str, folder: Path, *cases: str) -> dict[str, Any]:
 
 
 def unexpected(document: dict[str, Any]) -> dict[str, str]:
-    """What the baseline does not know, errors among it, and what it knows and was not seen; what was seen instead."""
+    """Deviations and errors that the baseline does not know, and known ones that were not seen: what was seen."""
     seen = {
         case["id"]: f"{case['verdict']}: {case['observed'] or case['reason']}" for case in document["cases"]
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -100,5 +101,6 @@ def test_reactions_of_more_files_are_shuffled_into_more_partitions() -> None:
 def test_few_rows_are_planned_for_one_task(few: Inputs, mart: Mart) -> None:
     plan = plan_of(mart.make(few, DAY))
     assert "AdaptiveSparkPlan" not in plan and "Broadcast" not in plan
+    assert set(re.findall(r"Exchange .*, (\d+)\)", plan)) <= {"1"}
     # Spark moves the anti join of findings below the one partition of its rows.
     assert plan.count("Exchange") == (mart is findings.MART)

@@ -26,7 +26,7 @@ __all__ = ["BrokerError", "Command", "KnownBroker", "Options", "Ports", "Running
 POLL_INTERVAL_S = 0.01
 HELPER_TIMEOUT_S = 60.0
 STARTED_AGAIN = "amqpspec: started again, because "
-"""How the line begins that a broker's log has from us after a start that failed."""
+"""The beginning of the line that we write into a broker's log after a failed start."""
 _MOST_LOG_OCTETS = 256 << 20
 TAIL_LINES = 3
 TAIL_OCTETS = 4096
@@ -134,9 +134,9 @@ class KnownBroker(ABC):
     def restart(self, stop_timeout_s: float | None = None) -> Running:
         """Stops the broker if it runs and starts it with the same port, data and options.
 
-        It is started again if it does not start at first, and its log says so: it did with these options before, and
-        what stopped it, a busy machine or a race between its threads, may pass. ``stop_timeout_s`` is how long it may
-        take to end before it is killed; less for one that hangs.
+        If it does not start, a second attempt follows, with other extra ports, and its log says why: another process
+        may have taken a port meanwhile. ``stop_timeout_s`` is how long it may take to end before it is killed; less for
+        one that hangs.
         """
         with self._file.locked():
             state = self._file.read()

@@ -98,7 +98,7 @@ def _saying_once(lake: Lake) -> Lake:
 class Reader:
     """The inputs of marts by name: rollups, dimensions, and tables that several marts need.
 
-    ``shared`` has the columns of the last, when they are written: who reads one waits for it.
+    ``shared`` has the columns of the shared tables as soon as they are written; a reader waits for them.
     """
 
     tasks: Tasks
@@ -146,16 +146,14 @@ def make_marts(
     """
     reader, rows = Reader(tasks, store, draft / _SHARED), dict.fromkeys((mart.name for mart in MARTS), 0)
 
-    def write(mart: Mart) -> None:
-        write_mart(reader, mart, as_of, draft / mart.name)
-        rows[mart.name] = made(mart, draft / mart.name)
-
     def step(name: str) -> None:
         say(name)
         if name in SHARED:
             make_shared(reader, name, as_of)
-        else:
-            write(next(mart for mart in MARTS if mart.name == name))
+            return
+        mart, folder = next(mart for mart in MARTS if mart.name == name), draft / name
+        write_mart(reader, mart, as_of, folder)
+        rows[name] = made(mart, folder)
 
     list(side_by_side(step, _steps_of_marts()))
     shutil.rmtree(draft / _SHARED)
@@ -165,7 +163,7 @@ def make_marts(
 def make_shared(reader: Reader, name: str, as_of: date) -> None:
     """A table that several marts need: written once, because planning it costs more than reading it.
 
-    If it fails, it fails for those who wait for it, too.
+    Its error is also the error of the marts that wait for it.
     """
     try:
         table = SHARED[name].table(reader.read(SHARED[name].reads), as_of)

@@ -39,7 +39,7 @@ LYING_LIST = bytes.fromhex("00 53 12 c0 ff 09 40")
 _FEW_LOOKS = 4
 # What a case is ready to wait; a target may announce minutes.
 _LONGEST_IDLE_S = 30.0
-# More than a minute: several brokers end a silent connection after exactly that time.
+# More than a minute, after which Artemis, for one, ends a silent connection.
 _WAITS = 7
 # A sign of life in each 0.8 of the timeout: in time, though only just.
 _STILL = 0.8

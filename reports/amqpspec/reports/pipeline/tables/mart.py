@@ -37,8 +37,7 @@ class Mart:
 
     ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` is how far back it reads, 0 for all
     time; ``shares`` names the tables in ``inputs`` that several marts need. ``fill(mart, facts)`` adds data that only
-    the facts of the horizon have, in a second step, because the mart determines which of the many facts are
-    needed.
+    the facts of the horizon have, in a second step, because the mart determines which of the many facts are needed.
     """
 
     row: type[MartRow]

@@ -33,7 +33,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
             "level": fn.coalesce("level", fn.lit("")),
         }
     )
-    # By the key of the run, whose names are joined afterwards: groups are quick only if all that they keep is numbers.
+    # By the key of the run, whose names are joined afterwards: Spark sorts if a group's results are not all numbers.
     counted = rows.groupBy("run_key", "dialect", "suite", "level").agg(
         fn.count(fn.lit(1)).alias("cases"),
         _where(fn.col("worst") > NOT_RUN).alias("counted"),
