@@ -15,8 +15,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from amqpspec.spec.amqp_wire_9_1 import DIALECT as BASE
-from amqpspec.spec.amqp_wire_9_1.types import FRAME_TYPES, field
-from amqpspec.spec.methods import Constant, FrameLayout, Method
+from amqpspec.spec.amqp_wire_9_1.types import FRAME_TYPES, TICKET
+from amqpspec.spec.method_rows import Rows
+from amqpspec.spec.methods import Constant, FrameLayout
 from amqpspec.spec.model import Scope, Side
 from amqpspec.spec.rabbitmq_0_9_1 import DIALECT as RABBITMQ
 
@@ -29,36 +30,12 @@ _LAYOUT = FrameLayout(
     min_size_octets=4096,
 )
 
+_QUEUE = Rows("queue", 50, extension=True)
+_BASIC = Rows("basic", 60, extension=True)
 _METHODS = (
-    Method(
-        "queue.unbind",
-        50,
-        50,
-        Side.CLIENT,
-        fields=(
-            field("ticket", "access-ticket"),
-            field("queue", "queue-name"),
-            field("exchange", "exchange-name"),
-            field("routing-key", "shortstr"),
-            field("arguments", "table"),
-        ),
-        replies=("queue.unbind-ok",),
-        synchronous=True,
-        extension=True,
-    ),
-    Method("queue.unbind-ok", 50, 51, Side.SERVER, synchronous=True, extension=True),
-    Method("basic.recover-ok", 60, 101, Side.SERVER, extension=True),
-    Method(
-        "basic.recover-sync",
-        60,
-        110,
-        Side.CLIENT,
-        fields=(field("requeue", "bit"),),
-        replies=("basic.recover-sync-ok",),
-        synchronous=True,
-        extension=True,
-    ),
-    Method("basic.recover-sync-ok", 60, 111, Side.SERVER, synchronous=True, extension=True),
+    *_QUEUE.call("unbind", 50, Side.CLIENT, TICKET, "queue", "exchange", "routing-key", "arguments"),
+    _BASIC.method("recover-ok", 101, Side.SERVER),
+    *_BASIC.call("recover-sync", 110, Side.CLIENT, "requeue"),
 )
 
 _CONSTANTS = (

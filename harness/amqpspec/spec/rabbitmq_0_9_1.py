@@ -12,150 +12,64 @@ come from the server alone, ``update-secret`` from the client. This table says w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from amqpspec.spec.amqp_0_9_1 import DIALECT as BASE
-from amqpspec.spec.amqp_0_9_1.types import field, reserved
-from amqpspec.spec.methods import AmqpClass, Constant, Method, TypeTag
+from amqpspec.spec.amqp_0_9_1.types import NO_WAIT, reserved
+from amqpspec.spec.method_rows import Rows, field
+from amqpspec.spec.methods import Constant, TypeTag
 from amqpspec.spec.model import Scope, Side
 
+_TICKET = reserved("reserved-1", "short")
+_BINDING = (
+    _TICKET,
+    field("destination", "exchange-name"),
+    field("source", "exchange-name"),
+    "routing-key",
+    NO_WAIT,
+    "arguments",
+)
+_REASON = field("reason", "shortstr")
+
+_OF_CONNECTION = Rows("connection", 10, extension=True)
 _CONNECTION = (
-    Method("connection.blocked", 10, 60, Side.SERVER, fields=(field("reason", "shortstr"),), extension=True),
-    Method("connection.unblocked", 10, 61, Side.SERVER, extension=True),
-    Method(
-        "connection.update-secret",
-        10,
-        70,
-        Side.CLIENT,
-        fields=(
-            field("new-secret", "longstr"),
-            field("reason", "shortstr"),
-        ),
-        replies=("connection.update-secret-ok",),
-        synchronous=True,
-        extension=True,
-    ),
-    Method("connection.update-secret-ok", 10, 71, Side.SERVER, synchronous=True, extension=True),
+    _OF_CONNECTION.method("blocked", 60, Side.SERVER, _REASON),
+    _OF_CONNECTION.method("unblocked", 61, Side.SERVER),
+    *_OF_CONNECTION.call("update-secret", 70, Side.CLIENT, field("new-secret", "longstr"), _REASON),
 )
 
+_OF_EXCHANGE = Rows("exchange", 40, extension=True)
 _EXCHANGE = (
-    Method(
-        "exchange.declare",
-        40,
+    Rows("exchange", 40).method(
+        "declare",
         10,
         Side.CLIENT,
-        fields=(
-            reserved("reserved-1", "short"),
-            field("exchange", "exchange-name"),
-            field("type", "shortstr"),
-            field("passive", "bit"),
-            field("durable", "bit"),
-            field("auto-delete", "bit"),
-            field("internal", "bit"),
-            field("no-wait", "no-wait"),
-            field("arguments", "table"),
-        ),
-        replies=("exchange.declare-ok",),
+        _TICKET,
+        "exchange",
+        field("type", "shortstr"),
+        "passive",
+        "durable",
+        "auto-delete",
+        "internal",
+        NO_WAIT,
+        "arguments",
+        replies=("declare-ok",),
         synchronous=True,
     ),
-    Method(
-        "exchange.bind",
-        40,
-        30,
-        Side.CLIENT,
-        fields=(
-            reserved("reserved-1", "short"),
-            field("destination", "exchange-name"),
-            field("source", "exchange-name"),
-            field("routing-key", "shortstr"),
-            field("no-wait", "no-wait"),
-            field("arguments", "table"),
-        ),
-        replies=("exchange.bind-ok",),
-        synchronous=True,
-        extension=True,
-    ),
-    Method("exchange.bind-ok", 40, 31, Side.SERVER, synchronous=True, extension=True),
-    Method(
-        "exchange.unbind",
-        40,
-        40,
-        Side.CLIENT,
-        fields=(
-            reserved("reserved-1", "short"),
-            field("destination", "exchange-name"),
-            field("source", "exchange-name"),
-            field("routing-key", "shortstr"),
-            field("no-wait", "no-wait"),
-            field("arguments", "table"),
-        ),
-        replies=("exchange.unbind-ok",),
-        synchronous=True,
-        extension=True,
-    ),
-    Method("exchange.unbind-ok", 40, 51, Side.SERVER, synchronous=True, extension=True),
+    *_OF_EXCHANGE.call("bind", 30, Side.CLIENT, *_BINDING),
+    _OF_EXCHANGE.method("unbind", 40, Side.CLIENT, *_BINDING, replies=("unbind-ok",), synchronous=True),
+    _OF_EXCHANGE.method("unbind-ok", 51, Side.SERVER, synchronous=True),
 )
 
+_OF_BASIC = Rows("basic", 60)
 _BASIC = (
-    Method(
-        "basic.cancel",
-        60,
-        30,
-        Side.BOTH,
-        fields=(
-            field("consumer-tag", "consumer-tag"),
-            field("no-wait", "no-wait"),
-        ),
-        replies=("basic.cancel-ok",),
-        synchronous=True,
-    ),
-    Method(
-        "basic.cancel-ok",
-        60,
-        31,
-        Side.BOTH,
-        fields=(field("consumer-tag", "consumer-tag"),),
-        synchronous=True,
-    ),
-    Method(
-        "basic.ack",
-        60,
-        80,
-        Side.BOTH,
-        fields=(
-            field("delivery-tag", "delivery-tag"),
-            field("multiple", "bit"),
-        ),
-    ),
-    Method(
-        "basic.nack",
-        60,
-        120,
-        Side.BOTH,
-        fields=(
-            field("delivery-tag", "delivery-tag"),
-            field("multiple", "bit"),
-            field("requeue", "bit"),
-        ),
-        extension=True,
-    ),
+    *_OF_BASIC.call("cancel", 30, Side.BOTH, "consumer-tag", NO_WAIT, ok=("consumer-tag",)),
+    _OF_BASIC.method("ack", 80, Side.BOTH, "delivery-tag", "multiple"),
+    Rows("basic", 60, extension=True).method("nack", 120, Side.BOTH, "delivery-tag", "multiple", "requeue"),
 )
 
-_CONFIRM = AmqpClass(
-    name="confirm",
-    index=85,
-    methods=(
-        Method(
-            "confirm.select",
-            85,
-            10,
-            Side.CLIENT,
-            fields=(field("nowait", "no-wait"),),
-            replies=("confirm.select-ok",),
-            synchronous=True,
-            extension=True,
-        ),
-        Method("confirm.select-ok", 85, 11, Side.SERVER, synchronous=True, extension=True),
-    ),
-)
+_OF_CONFIRM = Rows("confirm", 85, extension=True)
+_CONFIRM = _OF_CONFIRM.table(*_OF_CONFIRM.call("select", 10, Side.CLIENT, replace(NO_WAIT, name="nowait")))
 
 _TABLE_TAGS = (
     TypeTag("t", "boolean", "boolean"),

@@ -6,7 +6,7 @@ Must not know: any overlay, and the ledger of requirements next to these tables.
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_9_1 import basic, channel, connection, exchange, queue, tx
+from amqpspec.spec.amqp_0_9_1.classes import CLASSES
 from amqpspec.spec.amqp_0_9_1.types import CONSTANTS, LAYOUT, PROTOCOL_HEADER, TABLE_TAGS
 from amqpspec.spec.methods import MethodDialect
 
@@ -15,7 +15,7 @@ DIALECT = MethodDialect(
     title="AMQP 0-9-1",
     protocol_header=PROTOCOL_HEADER,
     layout=LAYOUT,
-    classes=(connection.CLASS, channel.CLASS, exchange.CLASS, queue.CLASS, basic.CLASS, tx.CLASS),
+    classes=CLASSES,
     constants=CONSTANTS,
     table_tags=TABLE_TAGS,
     accepted_headers=(PROTOCOL_HEADER,),

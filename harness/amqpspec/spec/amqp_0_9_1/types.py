@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from amqpspec.spec.method_rows import DOMAINS as COMMON
 from amqpspec.spec.methods import Constant, Field, FrameLayout, TypeTag
 from amqpspec.spec.model import Scope
 
@@ -27,34 +28,10 @@ LAYOUT = FrameLayout(
     min_size_octets=4096,
 )
 
-DOMAINS: Mapping[str, str] = MappingProxyType(
-    {
-        "class-id": "short",
-        "consumer-tag": "shortstr",
-        "delivery-tag": "longlong",
-        "exchange-name": "shortstr",
-        "method-id": "short",
-        "no-ack": "bit",
-        "no-local": "bit",
-        "no-wait": "bit",
-        "path": "shortstr",
-        "peer-properties": "table",
-        "queue-name": "shortstr",
-        "redelivered": "bit",
-        "message-count": "long",
-        "reply-code": "short",
-        "reply-text": "shortstr",
-        "bit": "bit",
-        "octet": "octet",
-        "short": "short",
-        "long": "long",
-        "longlong": "longlong",
-        "shortstr": "shortstr",
-        "longstr": "longstr",
-        "timestamp": "timestamp",
-        "table": "table",
-    }
-)
+DOMAINS: Mapping[str, str] = MappingProxyType({**COMMON, "no-wait": "bit", "message-count": "long"})
+
+NO_WAIT = Field("no-wait", "bit", "no-wait")
+MESSAGE_COUNT = Field("message-count", "long", "message-count")
 
 TABLE_TAGS = (
     TypeTag("t", "boolean", "boolean"),
@@ -97,11 +74,6 @@ CONSTANTS = (
     Constant("not-implemented", 540, Scope.CONNECTION),
     Constant("internal-error", 541, Scope.CONNECTION),
 )
-
-
-def field(name: str, domain: str) -> Field:
-    """An argument or property whose domain gives its type; raises KeyError for an unknown domain."""
-    return Field(name, DOMAINS[domain], domain)
 
 
 def reserved(name: str, type: str) -> Field:

@@ -6,20 +6,7 @@ Must not know: any overlay, and the ledger of requirements next to these tables.
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_wire_9_1 import (
-    access,
-    basic,
-    channel,
-    connection,
-    dtx,
-    exchange,
-    file,
-    queue,
-    stream,
-    test,
-    tunnel,
-    tx,
-)
+from amqpspec.spec.amqp_wire_9_1.classes import CLASSES
 from amqpspec.spec.amqp_wire_9_1.types import CONSTANTS, LAYOUT, PROTOCOL_HEADER, TABLE_TAGS
 from amqpspec.spec.methods import MethodDialect
 
@@ -31,20 +18,7 @@ DIALECT = MethodDialect(
     title="AMQP 9.1 wire draft",
     protocol_header=PROTOCOL_HEADER,
     layout=LAYOUT,
-    classes=(
-        connection.CLASS,
-        channel.CLASS,
-        access.CLASS,
-        exchange.CLASS,
-        queue.CLASS,
-        basic.CLASS,
-        file.CLASS,
-        stream.CLASS,
-        tx.CLASS,
-        dtx.CLASS,
-        tunnel.CLASS,
-        test.CLASS,
-    ),
+    classes=CLASSES,
     constants=CONSTANTS,
     table_tags=TABLE_TAGS,
     accepted_headers=(PROTOCOL_HEADER,),

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from amqpspec.spec.method_rows import DOMAINS as COMMON
 from amqpspec.spec.methods import Constant, Field, FrameLayout, TypeTag
 from amqpspec.spec.model import Scope
 
@@ -41,34 +42,10 @@ LAYOUT = FrameLayout(
     min_size_octets=4096,
 )
 
-DOMAINS: Mapping[str, str] = MappingProxyType(
-    {
-        "access-ticket": "short",
-        "class-id": "short",
-        "consumer-tag": "shortstr",
-        "delivery-tag": "longlong",
-        "exchange-name": "shortstr",
-        "known-hosts": "shortstr",
-        "method-id": "short",
-        "no-ack": "bit",
-        "no-local": "bit",
-        "path": "shortstr",
-        "peer-properties": "table",
-        "queue-name": "shortstr",
-        "redelivered": "bit",
-        "reply-code": "short",
-        "reply-text": "shortstr",
-        "bit": "bit",
-        "octet": "octet",
-        "short": "short",
-        "long": "long",
-        "longlong": "longlong",
-        "shortstr": "shortstr",
-        "longstr": "longstr",
-        "timestamp": "timestamp",
-        "table": "table",
-    }
-)
+DOMAINS: Mapping[str, str] = MappingProxyType({**COMMON, "access-ticket": "short", "known-hosts": "shortstr"})
+
+TICKET = Field("ticket", "short", "access-ticket")
+KNOWN_HOSTS = Field("known-hosts", "shortstr", "known-hosts")
 
 TABLE_TAGS = (
     TypeTag("S", "long-string", "longstr"),
@@ -96,8 +73,3 @@ CONSTANTS = (
     Constant("not-implemented", 540, Scope.CONNECTION),
     Constant("internal-error", 541, Scope.CONNECTION),
 )
-
-
-def field(name: str, domain: str) -> Field:
-    """An argument or property whose domain gives its type; raises KeyError for an unknown domain."""
-    return Field(name, DOMAINS[domain], domain)
