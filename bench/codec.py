@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pamqp import commands, frame, header
 
 from amqpspec.wire.methods.codec import Call, ContentHeader, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
-from bench.row import Row, beside
+from bench.row import Row, beside, each
 
 CODEC = codec_for("rabbitmq-0-9-1")
 LAYOUT = CODEC.dialect.layout
@@ -125,13 +126,7 @@ def our_decoder(frames: Sequence[bytes]) -> Callable[[], int]:
 
 def their_decoder(frames: Sequence[bytes]) -> Callable[[], int]:
     """All frames through pamqp."""
-
-    def decode() -> int:
-        for octets in frames:
-            frame.unmarshal(octets)
-        return len(frames)
-
-    return decode
+    return each(frame.unmarshal, frames)
 
 
 def our_encoder(frames: Sequence[bytes]) -> Callable[[], int]:
@@ -144,26 +139,16 @@ def our_encoder(frames: Sequence[bytes]) -> Callable[[], int]:
             return writer.frame(method, 1, CODEC.encode_method(item.name, item.args))
         return writer.frame(content, 1, CODEC.encode_header(item))
 
-    def encode() -> int:
-        for item in items:
-            one(item)
-        return len(items)
-
     assert [one(item) for item in items] == list(frames), "ours writes other octets"
-    return encode
+    return each(one, items)
 
 
 def their_encoder(frames: Sequence[bytes]) -> Callable[[], int]:
     """What pamqp decodes of the frames, back to octets."""
     items = [frame.unmarshal(octets)[2] for octets in frames]
-
-    def encode() -> int:
-        for item in items:
-            frame.marshal(item, 1)
-        return len(items)
-
-    assert [frame.marshal(item, 1) for item in items] == list(frames), "pamqp writes other octets"
-    return encode
+    one = partial(frame.marshal, channel_id=1)
+    assert [one(item) for item in items] == list(frames), "pamqp writes other octets"
+    return each(one, items)
 
 
 def decoded(octets: bytes) -> Call | ContentHeader:

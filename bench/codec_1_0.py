@@ -18,7 +18,7 @@ import proton
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.types import decode, encode
 from amqpspec.wire.amqp_1_0.values import Symbol
-from bench.row import Row, beside
+from bench.row import Row, beside, each
 
 BODY_AT = 8
 
@@ -55,8 +55,8 @@ def rows() -> Iterator[Row]:
         yield beside(f"codec-1.0.decode.{name}", "frames/s", our_decoder(frames), their_decoder(frames))
         yield beside(f"codec-1.0.encode.{name}", "frames/s", our_encoder(corpus), their_encoder(frames))
     octets = [encode(value) for value in VALUES]
-    yield beside("codec-1.0.decode.values", "values/s", our_reader(octets), their_reader(octets))
-    yield beside("codec-1.0.encode.values", "values/s", our_writer(), their_writer(octets))
+    yield beside("codec-1.0.decode.values", "values/s", each(decode, octets), each(their_value, octets))
+    yield beside("codec-1.0.encode.values", "values/s", each(encode, VALUES), their_writer(octets))
 
 
 def our_decoder(frames: Sequence[bytes]) -> Callable[[], int]:
@@ -76,14 +76,7 @@ def our_decoder(frames: Sequence[bytes]) -> Callable[[], int]:
 
 def their_decoder(frames: Sequence[bytes]) -> Callable[[], int]:
     """All bodies through proton's data."""
-    bodies = [octets[BODY_AT:] for octets in frames]
-
-    def decode_all() -> int:
-        for body in bodies:
-            their_value(body)
-        return len(bodies)
-
-    return decode_all
+    return each(their_value, [octets[BODY_AT:] for octets in frames])
 
 
 def our_encoder(corpus: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[], int]:
@@ -100,49 +93,10 @@ def our_encoder(corpus: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[], in
 def their_encoder(frames: Sequence[bytes]) -> Callable[[], int]:
     """Bodies from what proton decodes of them."""
     values = [their_value(octets[BODY_AT:]) for octets in frames]
-
-    def encode_all() -> int:
-        for value in values:
-            their_octets(value)
-        return len(values)
-
     for value, octets in zip(values, frames, strict=True):
         ours, theirs = decode(octets[BODY_AT:])[0], decode(their_octets(value))[0]
         assert ours.fields == theirs.fields, f"{ours.name}: proton writes another value"
-    return encode_all
-
-
-def our_reader(octets: Sequence[bytes]) -> Callable[[], int]:
-    """All values through our reader."""
-
-    def decode_all() -> int:
-        for value in octets:
-            decode(value)
-        return len(octets)
-
-    return decode_all
-
-
-def their_reader(octets: Sequence[bytes]) -> Callable[[], int]:
-    """All values through proton's data."""
-
-    def decode_all() -> int:
-        for value in octets:
-            their_value(value)
-        return len(octets)
-
-    return decode_all
-
-
-def our_writer() -> Callable[[], int]:
-    """All values to octets."""
-
-    def encode_all() -> int:
-        for value in VALUES:
-            encode(value)
-        return len(VALUES)
-
-    return encode_all
+    return each(their_octets, values)
 
 
 def their_writer(octets: Sequence[bytes]) -> Callable[[], int]:
@@ -150,13 +104,7 @@ def their_writer(octets: Sequence[bytes]) -> Callable[[], int]:
     values = [their_value(value) for value in octets]
     encoded = [their_octets(value) for value in values]
     assert [decode(value)[0] for value in encoded[::3]] == list(VALUES[::3]), "proton writes other values"
-
-    def encode_all() -> int:
-        for value in values:
-            their_octets(value)
-        return len(values)
-
-    return encode_all
+    return each(their_octets, values)
 
 
 def their_value(octets: bytes) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.cli.common import TARGETS, one_line_errors, stop
 from amqpspec.run.exits import Exit
 from amqpspec.spec.dialects import certified_dialects, client_dialects
 
@@ -73,7 +73,7 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
 @click.option("--replay", is_flag=True, help="Also run every case again, against URL or --target.")
 @click.argument("url", required=False)
 @click.option("--target", "-t", "name", help="A target from targets.yaml (default: the certificate's).")
-@click.option("--targets", "targets_file", type=_PATH, help="Use this file in place of targets.yaml.")
+@TARGETS
 def verify(
     file: Path,
     folder: Path | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amqpspec.cli.common import one_line_errors, one_of
+from amqpspec.cli.common import TARGETS, one_line_errors, one_of
 
 if TYPE_CHECKING:
     from amqpspec.target.config import Target
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Delete what killed runs left on a target.")
 @click.argument("name", metavar="TARGET")
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
+@TARGETS
 @click.option("--dialect", "-d", **one_of(), help="Only data left in this dialect (default: in any).")
 def clean(name: str, targets_file: Path | None, dialect: str | None) -> None:
     """Delete leftovers of killed runs of this directory, on TARGET (a name or a URL) and in their folders.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import LENIENT, PRODUCT, command_words, judged_dialect, one_line_errors
+from amqpspec.cli.common import LENIENT, PATIENCE, PRODUCT, command_words, judged_dialect, one_line_errors
 
 if TYPE_CHECKING:
     from amqpspec.record.rows import RunRow
@@ -39,13 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "-n", "at_once", type=click.IntRange(1, 64), default=2, show_default=True, help="Agents at once."
 )
-@click.option(
-    "--patience",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.01, 100),
-    help="Multiply every wait by this factor.",
-)
+@PATIENCE
 @click.option(
     "--batch",
     is_flag=True,

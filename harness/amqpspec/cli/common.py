@@ -21,6 +21,13 @@ from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_d
 
 STATE_DIR = Path(".brokers")
 _UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+TARGETS = click.option(
+    "--targets", "targets_file", type=click.Path(path_type=Path), help="Use this file in place of targets.yaml.",
+)  # fmt: skip
+PATIENCE = click.option(
+    "--patience", default=1.0, show_default=True, type=click.FloatRange(0.01, 100),
+    help="Multiply every wait by this factor.",
+)  # fmt: skip
 EVIDENCE = click.option(
     "--evidence",
     type=click.Choice(["all", "sample", "deviations", "links"]),

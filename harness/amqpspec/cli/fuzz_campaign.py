@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
+from amqpspec.cli.common import STATE_DIR, TARGETS, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_interop import ENGINES, coverage_of, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
@@ -30,7 +30,6 @@ from amqpspec.cli.fuzz_options import (
     PATIENCE,
     SCOPE,
     TARGET,
-    TARGETS,
     budget,
     seed,
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
+from amqpspec.cli.common import STATE_DIR, TARGETS, one_line_errors, seconds_of, stop
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.fuzz_options import (
@@ -23,7 +23,6 @@ from amqpspec.cli.fuzz_options import (
     FAMILIES_ONLY,
     PATIENCE,
     SCOPE,
-    TARGETS,
     budget,
     seed,
 )

@@ -17,9 +17,6 @@ from amqpspec.fuzz.parts import spoken_dialects
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 TARGET = click.option("--target", "-t", "name", help="A target from targets.yaml.")
-TARGETS = click.option(
-    "--targets", "targets_file", type=click.Path(path_type=Path), help="Use this file in place of targets.yaml.",
-)  # fmt: skip
 DIALECT = click.option("--dialect", "-d", **one_of(spoken_dialects), help="Dialect to speak.")
 CELLS = click.option(
     "--cells", multiple=True, metavar="GLOB", help="Only cells that match, for example C04/*/channel."

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, seconds_of, stop
-from amqpspec.cli.fuzz_options import DIALECT, PATIENCE, SCOPE, TARGET, TARGETS, budget, seed
+from amqpspec.cli.common import STATE_DIR, TARGETS, one_line_errors, seconds_of, stop
+from amqpspec.cli.fuzz_options import DIALECT, PATIENCE, SCOPE, TARGET, budget, seed
 from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.cli.fuzz_target import check_one_target, target_of, terminable
 from amqpspec.fuzz.executor.subject import check_scope

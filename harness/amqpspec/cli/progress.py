@@ -9,7 +9,6 @@ import shutil
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 
 import click
@@ -73,9 +72,7 @@ class Steps:
             self._clock.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         if self._shown:
             self._clock.join()
@@ -138,8 +135,6 @@ class Progress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.common import TARGETS, one_line_errors
 from amqpspec.run.exits import Exit
 
 
@@ -17,12 +17,7 @@ from amqpspec.run.exits import Exit
 @click.argument("evidence", type=click.Path(path_type=Path))
 @click.argument("url", required=False)
 @click.option("--target", "-t", "name", help="A target from targets.yaml (default: reference).")
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
+@TARGETS
 @click.option(
     "--pcap", type=click.Path(path_type=Path), help="Write the transcript to this pcapng file; send nothing."
 )

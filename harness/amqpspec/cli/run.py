@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from amqpspec.cli.certify import RunRequest, certify
-from amqpspec.cli.common import EVIDENCE, one_line_errors, one_of, stop
+from amqpspec.cli.common import EVIDENCE, PATIENCE, TARGETS, one_line_errors, one_of, stop
 from amqpspec.cli.place import recorded_target
 from amqpspec.run.detect import detect
 from amqpspec.run.exits import Exit
@@ -30,12 +30,7 @@ from amqpspec.target.find import find_target, is_target
 @click.option(
     "--address", metavar="TEXT", help="With a URL: address of the nodes; {name} is replaced by a node's name."
 )
-@click.option(
-    "--targets",
-    "targets_file",
-    type=click.Path(path_type=Path),
-    help="Use this file in place of targets.yaml.",
-)
+@TARGETS
 @click.option(
     "--dialect",
     "-d",
@@ -54,13 +49,7 @@ from amqpspec.target.find import find_target, is_target
     type=click.IntRange(1, 512),
     help="Number of cases that run at once (default: the target's setting, or 16).",
 )
-@click.option(
-    "--patience",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.01, 100),
-    help="Multiply every wait by this factor.",
-)
+@PATIENCE
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1, 10_000), help="Run each case N times."
 )

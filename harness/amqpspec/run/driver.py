@@ -15,6 +15,9 @@ from amqpspec.peer.context import Context, Login, MissingHook, Nodes, OutOfReach
 from amqpspec.peer.line import Line
 from amqpspec.spec.dialects import part_of
 from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.framing import F, Reader
+from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.transport import StreamEnded
 
 Entity = tuple[str, str]
@@ -152,6 +155,25 @@ def round_trip_s(barrier: Callable[[], object], trips: int) -> float:
     for _ in range(_BARRIERS):
         barrier()
     return (monotonic_s() - started_s) / (trips * _BARRIERS)
+
+
+def as_ordered(context: Context) -> Recognised:
+    """The context's dialect: there is one only."""
+    return Recognised(context.dialect)
+
+
+def only_frame(reader: Reader[F], octets: bytes) -> tuple[bytes, F | None]:
+    """A protocol header that was sent in one piece with a frame, and the frame if octets hold no other one."""
+    greeting = reader.layout.greeting
+    at = greeting.length_octets if octets.startswith(greeting.magic) else 0
+    reader.feed(octets[at:])
+    try:
+        frame = reader.next()
+    except WireError:
+        frame = None
+    if isinstance(frame, ProtocolHeader) or reader.pending_octets:
+        return octets[:at], None
+    return octets[:at], frame
 
 
 def readable(value: Any) -> Any:

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("proton", reason="python-qpid-proton is not installed")
 
 from amqpspec.wire.amqp_1_0.frames import performative_frame
-from amqpspec.wire.amqp_1_0.types import encode
+from amqpspec.wire.amqp_1_0.types import decode, encode
 from bench import __main__ as main
 from bench import codec_1_0 as bench
+from bench.row import each
 
 
 @pytest.mark.parametrize("corpus", [bench.PERFORMATIVES, bench.OPENINGS])
@@ -26,9 +27,9 @@ def test_both_sides_do_the_same_work_on_frames(corpus: list[tuple[str, dict[str,
 def test_both_sides_do_the_same_work_on_values() -> None:
     octets = [encode(value) for value in bench.VALUES]
     done = [
-        bench.our_reader(octets)(),
-        bench.their_reader(octets)(),
-        bench.our_writer()(),
+        each(decode, octets)(),
+        each(bench.their_value, octets)(),
+        each(encode, bench.VALUES)(),
         bench.their_writer(octets)(),
     ]
     assert done == [len(octets)] * 4

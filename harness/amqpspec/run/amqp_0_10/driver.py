@@ -13,14 +13,20 @@ from amqpspec.peer.context import Context, Login, Unmet
 from amqpspec.peer.events import Quiet
 from amqpspec.peer.sasl import conversation
 from amqpspec.run.amqp_0_10.lacking import lacking
-from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, round_trip_s, text
-from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.run.driver import (
+    Entity,
+    Identity,
+    as_ordered,
+    only_frame,
+    probing,
+    readable,
+    round_trip_s,
+    text,
+)
 from amqpspec.wire.amqp_0_10.direction import AssemblyDirection
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
-from amqpspec.wire.amqp_0_10.instructions import Instruction
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.direction import Direction
-from amqpspec.wire.errors import WireError
 
 __all__ = ["delete", "direction", "lacking", "peer", "probe", "recognise", "with_login"]
 
@@ -38,9 +44,7 @@ def direction(dialect_id: str, direction: str) -> Direction:
     return AssemblyDirection(direction)
 
 
-def recognise(context: Context) -> Recognised:
-    """The context's dialect: there is one only."""
-    return Recognised(context.dialect)
+recognise = as_ordered
 
 
 # --- the probe
@@ -110,9 +114,8 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     """The octets with a starred SASL response replaced by the login's, if they consist of one response only."""
-    magic = DIALECT.greeting.length_octets if octets.startswith(b"AMQP") else 0
-    header, rest = octets[:magic], octets[magic:]
-    found = _only_control(rest)
+    header, frame = only_frame(FrameReader(name="client→server"), octets)
+    found = frame.assembly.instruction if frame is not None and frame.assembly is not None else None
     if found is None or found.name != "connection.start-ok" or found.error is not None:
         return octets
     if set(found.args.get("response", b"")) != {_STAR}:
@@ -120,15 +123,3 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     response = conversation(str(found.args.get("mechanism")), login).first() or b""
     args = {**found.args, "response": response}
     return header + encode_assembly(found.name, **args)
-
-
-def _only_control(octets: bytes) -> Instruction | None:
-    """The control that octets encode, if they encode nothing else."""
-    reader = FrameReader(name="client→server")
-    reader.feed(octets)
-    try:
-        frame = reader.next()
-    except WireError:
-        return None
-    assembly = getattr(frame, "assembly", None)
-    return None if assembly is None or reader.pending_octets else assembly.instruction

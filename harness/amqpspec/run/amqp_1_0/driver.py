@@ -15,11 +15,10 @@ from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import LINKS, Context, Login, OutOfReach, Unmet
 from amqpspec.peer.sasl import conversation
 from amqpspec.run.amqp_1_0 import nodes
-from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, text
+from amqpspec.run.driver import Entity, Identity, as_ordered, only_frame, probing, readable, text
 from amqpspec.wire.amqp_1_0.direction import TypedDirection
-from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.direction import Direction
-from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnded
 
 _ROUND_TRIPS = 5
@@ -37,9 +36,7 @@ def direction(dialect_id: str, direction: str) -> Direction:
     return TypedDirection(direction)
 
 
-def recognise(context: Context) -> Recognised:
-    """The context's dialect: there is one only."""
-    return Recognised(context.dialect)
+recognise = as_ordered
 
 
 # --- the probe
@@ -185,8 +182,7 @@ def make(context: Context, names: Sequence[str]) -> None:
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     """The octets with a starred SASL response replaced by the login's, if they consist of one response only."""
-    header, rest = _split(octets)
-    frame = _only_frame(rest)
+    header, frame = only_frame(TypedReader(name="client→server"), octets)
     if frame is None or frame.name != "sasl-init" or not _starred(frame):
         return octets
     assert frame.performative is not None
@@ -200,19 +196,3 @@ def _starred(frame: TypedFrame) -> bool:
     assert frame.performative is not None
     response = frame.performative["initial_response"]
     return isinstance(response, bytes) and set(response) == {_STAR}
-
-
-def _only_frame(octets: bytes) -> TypedFrame | None:
-    reader = TypedReader(name="client→server")
-    reader.feed(octets)
-    try:
-        item = reader.next()
-    except WireError:
-        return None
-    return item if isinstance(item, TypedFrame) and not reader.pending_octets else None
-
-
-def _split(octets: bytes) -> tuple[bytes, bytes]:
-    """A protocol header that was sent in one piece with the login, and the rest."""
-    at = HEADER_OCTETS if octets.startswith(b"AMQP") else 0
-    return octets[:at], octets[at:]

@@ -10,12 +10,10 @@ from contextlib import suppress
 
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.peer.context import Context, Login, Unmet
-from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, round_trip_s
-from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.run.driver import Entity, Identity, as_ordered, only_frame, probing, readable, round_trip_s
 from amqpspec.wire.amqp_fast_0_8.direction import CommandDirection
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader, command_frame
 from amqpspec.wire.direction import Direction
-from amqpspec.wire.errors import WireError
 
 _STAR = ord("*")
 
@@ -30,9 +28,7 @@ def direction(dialect_id: str, direction: str) -> Direction:
     return CommandDirection(direction)
 
 
-def recognise(context: Context) -> Recognised:
-    """The context's dialect: there is one only."""
-    return Recognised(context.dialect)
+recognise = as_ordered
 
 
 # --- the probe
@@ -94,8 +90,7 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
 
 def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     """Recorded octets with a starred RESPONSE replaced by the login's, if they consist of it only."""
-    greeting = DIALECT.protocol_header if octets.startswith(DIALECT.protocol_header) else b""
-    frame = _only_frame(octets[len(greeting) :])
+    greeting, frame = only_frame(CommandReader(name="client→server"), octets)
     if frame is None or frame.name != "connection.response" or not _is_starred(frame):
         return octets
     responses = {"LOGIN": login.user, "PASSWORD": login.password}
@@ -107,13 +102,3 @@ def _is_starred(frame: CommandFrame) -> bool:
     at = 1 + frame.fields[0] if frame.fields else 0
     starred = frame.fields[at + 2 :]
     return bool(starred) and set(starred) == {_STAR}
-
-
-def _only_frame(octets: bytes) -> CommandFrame | None:
-    reader = CommandReader(name="client→server")
-    reader.feed(octets)
-    try:
-        item = reader.next()
-    except WireError:
-        return None
-    return item if isinstance(item, CommandFrame) and not reader.pending_octets else None

@@ -16,6 +16,7 @@ from amqpspec.run.driver import (
     Identity,
     ProbeFailed,
     Recognised,
+    only_frame,
     probing,
     readable,
     round_trip_s,
@@ -23,14 +24,13 @@ from amqpspec.run.driver import (
     why_ended,
 )
 from amqpspec.spec.dialects import deployed_as
-from amqpspec.spec.framing import Greeting
 from amqpspec.spec.methods import MethodDialect, load_methods
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.direction import FrameDirection
-from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
+from amqpspec.wire.methods.frames import FrameReader, FrameWriter
 from amqpspec.wire.transport import StreamEnded
 
 _SHARE_OF_PATIENCE = 0.2
@@ -200,24 +200,15 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     """The octets with a starred SASL response replaced by the login's."""
     codec = codec_for(dialect_id)
     layout = codec.dialect.layout
-    header, octets = _split(octets, layout.greeting)
-    reader = FrameReader(layout)
-    reader.feed(octets)
+    header, frame = only_frame(FrameReader(layout), octets)
+    if frame is None:
+        return octets
     try:
-        frame = reader.next()
-        if not isinstance(frame, Frame) or reader.pending_octets:
-            return header + octets
         call = codec.decode_method(frame.payload)
     except WireError:
-        return header + octets
+        return octets
     if call.name != "connection.start-ok" or set(call["response"]) != {_STAR}:
-        return header + octets
+        return octets
     response = sasl_response(call["mechanism"], login, codec)
     payload = codec.encode_method(call.name, {**call.args, "response": response})
     return header + FrameWriter(layout).frame(frame.type, frame.channel, payload)
-
-
-def _split(octets: bytes, greeting: Greeting) -> tuple[bytes, bytes]:
-    """A protocol header that was sent in one piece with the login, and the rest."""
-    at = greeting.length_octets if octets.startswith(greeting.magic) else 0
-    return octets[:at], octets[at:]
