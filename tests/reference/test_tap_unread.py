@@ -10,7 +10,7 @@ from amqpspec.reference.tap import Manners, Tap
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_1_0.conversations import TypedReading
 from amqpspec.wire.conversation import Talk
-from tests.run.clients.test_watching import _Talks
+from tests.run.clients.recorded import Talks
 
 
 class _Transport(asyncio.Transport):
@@ -26,7 +26,7 @@ def _lost(octets: bytes, error: Exception | None) -> Talk:
     with ours, theirs:
         ours.setblocking(False)
         theirs.sendall(octets)
-        tap = Tap(asyncio.Protocol(), Talk(1), _Talks(), Manners(TypedReading()))
+        tap = Tap(asyncio.Protocol(), Talk(1), Talks(), Manners(TypedReading()))
         tap.transport = cast(asyncio.Transport, _Transport(ours))
         tap.connection_lost(error)
         return tap.talk

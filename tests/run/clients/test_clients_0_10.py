@@ -1,80 +1,27 @@
-"""The suite for clients of 0-10: the reference agent clean and with mistakes, chosen servers, how answers are read."""
+"""The suite for clients of 0-10: what a lenient server forgives, and how answers are read."""
 
 from __future__ import annotations
 
 import json
-import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amqpspec.net.stream import Endpoint
-from amqpspec.peer.context import Login
-from amqpspec.record.journal import Journal
-from amqpspec.record.rows import Outcome
-from amqpspec.reference.server import ReferenceBroker
-from amqpspec.reference.tap import Manners, tapped
-from amqpspec.run.amqp_0_10.agent import run_scenario
-from amqpspec.run.case import load_suite
 from amqpspec.run.clients.agent import Application, Ran
-from amqpspec.run.clients.client import CONTEXT, CannotDo
+from amqpspec.run.clients.client import CannotDo
 from amqpspec.run.clients.judging import Undecided
-from amqpspec.run.clients.provoking import provocations_of
-from amqpspec.run.clients.scenario import Order, ScenarioError, UnknownScenario
-from amqpspec.run.clients.watching import Judged, Watch
 from amqpspec.spec.amqp_0_10 import DIALECT as TABLES
 from amqpspec.spec.model import Refusal, Scope, Side
-from amqpspec.suites.clients_0_10 import EVERY
 from amqpspec.suites.clients_0_10 import _hostile as of
 from amqpspec.wire.amqp_0_10.conversations import AssemblyReading
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.conversation import Conversation, Talk
 from tests.run.clients.command import agent, client, verdicts_of
 
-_DIALECT = "amqp-0-10-clients"
-_SCENARIOS = tuple(scenario for scenario in EVERY if scenario != "idle")
 _client = partial(client, "amqp-0-10")
 _agent = partial(agent, "amqp-0-10")
-
-
-# --- the reference agent
-
-
-def test_the_reference_agent_passes(tmp_path: Path) -> None:
-    cases = [
-        "client.tune-ok.*",
-        "client.accept.*",
-        "client.asked.flush.*",
-        "client.hostile.fin.transfer",
-        "client.hostile.size-11.completed",
-    ]
-    result = _client(tmp_path, *cases)
-    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
-
-
-@pytest.mark.parametrize(
-    ("fault", "case", "verdict", "application"),
-    [
-        ("tune-ok-twice", "client.handshake.order", "fail", ""),
-        ("properties-missing", "client.start-ok.properties", "nonstrict", ""),
-        ("map-key-twice", "client.map.keys", "fail", ""),
-        ("ignores-every-violation", "client.hostile.command-of-clients.completed", "fail", "silent"),
-        ("ignores-every-violation", "client.hostile.completed-half-of-all.completed", "observed", "silent"),
-        ("crashes-on-what-it-cannot-read", "client.hostile.truncated.attached", "fail", "crash"),
-        ("takes-the-end-for-success", "client.hostile.fin.completed", "fail", "silent"),
-        ("answers-no-control", "client.asked.timeout", "fail", "silent"),
-        ("answers-no-control", "client.hostile.detach.publish", "nonstrict", "reported"),
-        ("tells-nothing-of-refusals", "client.hostile.exception.bare", "fail", "silent"),
-        ("drowns-in-numbers", "client.endures.gap", "fail", "crash"),
-    ],
-)
-def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
-    result = _client(tmp_path, "--command", _agent(fault), case)
-    assert verdicts_of(result) == {case: verdict}
-    row = json.loads(result.stdout)["cases"][0]
-    assert row["facts"].get("application", "") == application
 
 
 @pytest.mark.parametrize("is_lenient", [False, True])
@@ -85,59 +32,6 @@ def test_a_missing_locale_is_forgiven_by_name_and_still_a_deviation(tmp_path: Pa
     assert verdicts == {cases[0]: "fail", cases[1]: "pass" if is_lenient else "not-applicable"}
     note = json.loads((tmp_path / "run" / "results.json").read_text())["meta"]["note"]
     assert note.startswith("forgiven: locale-missing (") is is_lenient
-
-
-def test_a_scenario_that_nobody_knows_is_none() -> None:
-    order = Order("send-settled", Endpoint("127.0.0.1", 1), Login(), CONTEXT)
-    with pytest.raises(UnknownScenario):
-        run_scenario(order, lambda name, data: None)
-
-
-# --- without an agent
-
-
-def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
-    """A scenario with a separate queue: that of another one may be about to go."""
-    context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
-    order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
-    run_scenario(order, lambda name, data: None)
-
-
-def test_connections_are_judged_as_they_end(tmp_path: Path) -> None:
-    told: list[Judged] = []
-    with (
-        Journal(tmp_path) as journal,
-        Watch(_DIALECT, tmp_path, load_suite(_DIALECT), journal, told.append) as watch,
-        ReferenceBroker("amqp-0-10", through=tapped(watch, Manners(watch.reading))) as broker,
-    ):
-        for scenario in _SCENARIOS:
-            _talk(scenario, broker)
-    assert len(told) == len(_SCENARIOS) + 1
-    assert {row.verdict for judged in told for row in judged.rows} == {Outcome.PASS}
-    assert len(watch.rows()) > 40
-
-
-def test_a_hostile_server_is_chosen_by_the_virtual_host(tmp_path: Path) -> None:
-    chosen = "client.hostile.command-of-clients.attached"
-    told, done = list[Judged](), threading.Event()
-
-    def tell(judged: Judged) -> None:
-        told.append(judged)
-        done.set()
-
-    suite = load_suite(_DIALECT)
-    known = {chosen: provocations_of(_DIALECT)[chosen]}
-    with Journal(tmp_path) as journal, Watch(_DIALECT, tmp_path, suite, journal, tell) as watch:
-        watch.provoked = lambda talk: watch.reading.place(talk) or ""
-        through = tapped(watch, Manners(watch.reading, None, known))
-        with (
-            ReferenceBroker("amqp-0-10", through=through, vhosts=tuple(known)) as broker,
-            pytest.raises(ScenarioError, match="which servers do not send"),
-        ):
-            _talk("publish", broker, chosen)
-        assert done.wait(10)
-    assert [(judged.provoked, [row.id for row in judged.rows]) for judged in told] == [(chosen, [chosen])]
-    assert told[0].rows[0].verdict is Outcome.PASS
 
 
 # --- how an answer is read

@@ -1,32 +1,20 @@
-"""The suite for clients of 1.0: what ties it together, the reference agent clean and with mistakes, chosen servers."""
+"""The suite for clients of 1.0: what ties it together, and how answers are read."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.net.stream import Endpoint
-from amqpspec.peer.context import Login
-from amqpspec.record.journal import Journal
 from amqpspec.record.rows import Outcome
-from amqpspec.reference.server import ReferenceBroker
-from amqpspec.reference.tap import Manners, tapped
-from amqpspec.run.amqp_1_0.agent import run_scenario
-from amqpspec.run.case import load_suite
 from amqpspec.run.clients.agent import Application, Ran
-from amqpspec.run.clients.client import CONTEXT, CannotDo, Client, Encounter
+from amqpspec.run.clients.client import CannotDo, Client, Encounter
 from amqpspec.run.clients.judging import Undecided, answers_violation
-from amqpspec.run.clients.provoking import provocations_of
-from amqpspec.run.clients.scenario import Order, ScenarioError, UnknownScenario
-from amqpspec.run.clients.watching import Judged, Seen, Watch
+from amqpspec.run.clients.watching import Seen
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.dialects import load_dialect, load_ledger
 from amqpspec.spec.model import Refusal, Scope, Side
@@ -34,46 +22,8 @@ from amqpspec.suites.clients_1_0 import _hostile as of
 from amqpspec.wire.amqp_1_0.conversations import TypedReading
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 from amqpspec.wire.conversation import Conversation, Talk
-from tests.run.clients.command import agent, client, verdicts_of
 
 _DIALECT = "amqp-1-0-clients"
-_SCENARIOS = ("connect", "send", "send-settled", "receive", "reject", "large", "refused", "reconnect")
-_client = partial(client, "amqp-1-0")
-_agent = partial(agent, "amqp-1-0")
-
-
-# --- the reference agent
-
-
-def test_the_reference_agent_passes(tmp_path: Path) -> None:
-    cases = [
-        "client.sasl.*",
-        "client.delivery.tag.*",
-        "client.hostile.fin.transfer",
-        "client.hostile.size-7.flow",
-    ]
-    result = _client(tmp_path, *cases)
-    assert (result.exit_code, set(verdicts_of(result).values())) == (0, {"pass"})
-
-
-@pytest.mark.parametrize(
-    ("fault", "case", "verdict", "application"),
-    [
-        ("init-twice", "client.sasl.steps", "fail", ""),
-        ("delivery-tag-too-long", "client.delivery.tag.length", "fail", ""),
-        ("handles-from-seven", "client.attach.handle.lowest", "nonstrict", ""),
-        ("ignores-every-violation", "client.hostile.attach-twice", "fail", "silent"),
-        ("ignores-every-violation", "client.hostile.dispose-of-all", "observed", "silent"),
-        ("crashes-on-what-it-cannot-read", "client.hostile.truncated.begin", "fail", "crash"),
-        ("takes-the-end-for-success", "client.hostile.fin.begin", "fail", "silent"),
-        ("answers-no-end", "client.hostile.end.plain.disposition", "nonstrict", "reported"),
-    ],
-)
-def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
-    result = _client(tmp_path, "--command", _agent(fault), case)
-    assert verdicts_of(result) == {case: verdict}
-    row = json.loads(result.stdout)["cases"][0]
-    assert row["facts"].get("application", "") == application
 
 
 def test_what_is_known_of_clients_is_listed() -> None:
@@ -81,60 +31,6 @@ def test_what_is_known_of_clients_is_listed() -> None:
     assert len(json.loads(listed.stdout)) == 13
     counted = CliRunner().invoke(cli, ["coverage", "-d", _DIALECT, "--json"])
     assert json.loads(counted.stdout)["dialects"][_DIALECT]["open"] == 0
-
-
-# --- without an agent
-
-
-def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
-    """A scenario with a separate node: what one leaves behind is nothing for the next."""
-    context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
-    order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
-    run_scenario(order, lambda name, data: None)
-
-
-def test_connections_are_judged_as_they_end(tmp_path: Path) -> None:
-    told: list[Judged] = []
-    with (
-        Journal(tmp_path) as journal,
-        Watch(_DIALECT, tmp_path, load_suite(_DIALECT), journal, told.append) as watch,
-    ):
-        manners = Manners(watch.reading)
-        with ReferenceBroker("amqp-1-0", through=tapped(watch, manners)) as broker:
-            for scenario in _SCENARIOS:
-                _talk(scenario, broker)
-    assert len(told) == len(_SCENARIOS) + 1
-    assert {row.verdict for judged in told for row in judged.rows} == {Outcome.PASS}
-    assert len(watch.rows()) > 50
-
-
-def test_a_hostile_server_is_chosen_by_the_hostname(tmp_path: Path) -> None:
-    chosen = "client.hostile.attach-twice"
-    told, done = list[Judged](), threading.Event()
-
-    def tell(judged: Judged) -> None:
-        told.append(judged)
-        done.set()
-
-    suite = load_suite(_DIALECT)
-    known = {id: h for id, h in provocations_of(_DIALECT).items() if id == chosen}
-    with Journal(tmp_path) as journal, Watch(_DIALECT, tmp_path, suite, journal, tell) as watch:
-        watch.provoked = lambda talk: watch.reading.place(talk) or ""
-        through = tapped(watch, Manners(watch.reading, None, known))
-        with (
-            ReferenceBroker("amqp-1-0", through=through, vhosts=tuple(known)) as broker,
-            pytest.raises(ScenarioError, match="attach with handle"),
-        ):
-            _talk("send", broker, chosen)
-        assert done.wait(10)
-    assert [(judged.provoked, [row.id for row in judged.rows]) for judged in told] == [(chosen, [chosen])]
-    assert told[0].rows[0].verdict is Outcome.PASS
-
-
-def test_a_scenario_that_nobody_knows_is_none() -> None:
-    order = Order("publish", Endpoint("127.0.0.1", 1), Login(), CONTEXT)
-    with pytest.raises(UnknownScenario):
-        run_scenario(order, lambda name, data: None)
 
 
 # --- how an answer is read

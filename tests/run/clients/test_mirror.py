@@ -9,23 +9,21 @@ import pytest
 
 from amqpspec.record.rows import Outcome
 from amqpspec.run.clients import mirror
-from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import Client, Encounter
 from amqpspec.run.clients.mirror import asked_of_server, mirrored
 from amqpspec.run.clients.watching import Seen
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
 from amqpspec.wire.conversation import Conversation
-from tests.run.clients.test_watching import _READING, _conversation
+from tests.run.clients.recorded import UNSEEN, conversation, reading
 from tests.waiting import PATIENCE_S
+
+_DIALECT = "amqp-0-9-1-clients"
 
 
 def _seen() -> Seen:
-    return Seen(
-        Encounter(
-            [_READING.conversation(_conversation("connect"))], Ran(Application.UNSEEN, None, (), ""), "x"
-        )
-    )
+    talk = conversation(_DIALECT, "connect")
+    return Seen(Encounter([reading(_DIALECT).conversation(talk)], UNSEEN, "x"))
 
 
 def _met(seen: Seen) -> list[Encounter]:

@@ -1,96 +1,36 @@
-"""The conduct of servers of 1.0: a correct one keeps every rule, wherever a conversation ends; each can be broken."""
+"""The conduct of servers of 1.0: each rule can be broken, and a client need not wait."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.net.stream import Endpoint
-from amqpspec.peer.context import Login
 from amqpspec.record.rows import Outcome
-from amqpspec.reference.server import ReferenceBroker
-from amqpspec.reference.tap import Manners, tapped
-from amqpspec.run.amqp_1_0.agent import run_scenario
-from amqpspec.run.case import load_suite
-from amqpspec.run.clients.agent import Application, Ran
-from amqpspec.run.clients.client import CONTEXT, Client, Encounter
-from amqpspec.run.clients.execute import judged
-from amqpspec.run.clients.roles import about
-from amqpspec.run.clients.scenario import Order
-from amqpspec.run.clients.watching import Seen
-from amqpspec.run.verdict import Verdict
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_1_0 import _hostile as of
-from amqpspec.wire.amqp_1_0.conversations import TypedReading
 from amqpspec.wire.amqp_1_0.frames import encode_frame, performative_frame
 from amqpspec.wire.conversation import Chunk, Talk
-from tests.run.clients.test_watching import _Talks
-from tests.waiting import PATIENCE_S
+from tests.run.clients.recorded import Conduct, pausing, reading
 
-_DIALECT = "amqp-1-0-clients"
-_READING = TypedReading()
-_SUITE = about(load_suite(_DIALECT), Side.SERVER)
-_SCENARIOS = ("connect", "send", "send-settled", "receive", "reject", "large", "refused")
-
-
-@cache
-def _conversation(scenario: str) -> Talk:
-    kept = _Talks()
-    with ReferenceBroker("amqp-1-0", through=tapped(kept, Manners(_READING))) as broker:
-        order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(), CONTEXT)
-        run_scenario(order, lambda name, data: None)
-        assert kept.lost_one.wait(PATIENCE_S)
-    return kept.talks[0]
-
-
-def _verdicts(talk: Talk) -> dict[str, Verdict]:
-    seen = Seen(Encounter([_READING.conversation(talk)], Ran(Application.UNSEEN, None, (), ""), "x"))
-    return {case.id: judged(case, Client(seen, case.id, case.requirements)) for case in _SUITE.values()}
-
-
-def _wrong(talk: Talk) -> set[str]:
-    wrong = (Outcome.FAIL, Outcome.NONSTRICT, Outcome.OBSERVED, Outcome.ERROR)
-    return {id for id, verdict in _verdicts(talk).items() if verdict.outcome in wrong}
-
-
-@pytest.mark.parametrize("scenario", _SCENARIOS)
-def test_the_reference_broker_keeps_every_rule(scenario: str) -> None:
-    found = _verdicts(_conversation(scenario))
-    assert not _wrong(_conversation(scenario)), {
-        id: found[id].observed for id in _wrong(_conversation(scenario))
-    }
-    assert {v.outcome for v in found.values()} <= {Outcome.PASS, Outcome.NOT_APPLICABLE}
-    assert {v.facts.role for v in found.values()} == {"server"}
+CONDUCT = Conduct(
+    "amqp-1-0-clients", ("connect", "send", "send-settled", "receive", "reject", "large", "refused")
+)
 
 
 def test_every_rule_is_broken_below() -> None:
     elsewhere = {"server.idle-time-out", "server.delivery.mode-settled", "server.delivery.mode-unsettled"}
-    assert {case for case, *_ in _BROKEN} | elsewhere == set(_SUITE)
-
-
-@given(data=st.data())
-def test_a_conversation_that_breaks_off_anywhere_is_no_deviation(data: st.DataObject) -> None:
-    whole = _conversation(data.draw(st.sampled_from(_SCENARIOS)))
-    kept = data.draw(st.integers(0, len(whole.chunks) - 1))
-    cut = Talk(1, is_cut=data.draw(st.booleans()), is_left=data.draw(st.booleans()))
-    cut.ended = data.draw(st.sampled_from(["", "FIN", "RST"]))
-    cut.chunks += whole.chunks[:kept]
-    last = whole.chunks[kept]
-    if part := last.octets[: data.draw(st.integers(0, len(last.octets) - 1))]:
-        cut.add(last.sender, last.at_ns, part)
-    assert not _wrong(cut)
+    assert {case for case, *_ in _BROKEN} | elsewhere == set(CONDUCT.rules)
 
 
 @given(data=st.data())
 def test_what_the_client_says_earlier_or_later_changes_nothing(data: st.DataObject) -> None:
     """A client need not wait: its frames may come long before those that the server said meanwhile."""
-    whole = _conversation(data.draw(st.sampled_from(("send", "receive", "reject"))))
+    whole = CONDUCT.conversation(data.draw(st.sampled_from(("send", "receive", "reject"))))
     ahead = data.draw(st.integers(0, 4))
     client = [chunk for chunk in whole.chunks if chunk.sender is Side.CLIENT]
     moved, due, sent = Talk(1, ended="FIN"), ahead, 0
@@ -100,30 +40,13 @@ def test_what_the_client_says_earlier_or_later_changes_nothing(data: st.DataObje
         sent = min(due, len(client))
         moved.chunks += [chunk] * (chunk.sender is Side.SERVER)
     assert len(moved.chunks) == len(whole.chunks)
-    assert not _wrong(moved)
+    assert not CONDUCT.wrong(moved)
 
 
 # --- broken
 
 Change = Callable[[bytes], bytes]
 """From the server's frame to what is said in its place."""
-
-
-def _changed(scenario: str, after: str, change: Change, nth: int = 1) -> Talk:
-    """A conversation in which one frame of the server is changed."""
-    whole, changed = _conversation(scenario), Talk(1, ended="FIN")
-    cutter, seen = _READING.cutter(), 0
-    for chunk in whole.chunks:
-        octets = chunk.octets
-        if chunk.sender is Side.SERVER:
-            octets = b""
-            for name, frame in cutter.cut(chunk.octets):
-                seen += name == after
-                is_meant = name == after and seen == nth
-                octets += change(frame) if is_meant else frame
-        changed.chunks.append(Chunk(chunk.sender, chunk.at_ns, octets))
-    assert seen >= nth
-    return changed
 
 
 def _again(**changes: Any) -> Change:
@@ -171,7 +94,6 @@ def _lacking(name: str, field: str) -> Change:
     return lambda frame: of.again(frame, **{field: None})
 
 
-_OPEN_TOO_LONG = performative_frame("open", container_id="x", hostname="h" * 20)
 _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
     ("server.handshake.order", "connect", "sasl-mechanisms", lambda f: f + f),
     ("server.handshake.order", "connect", "sasl-outcome", lambda f: f + f),
@@ -237,11 +159,7 @@ _BROKEN: tuple[tuple[str, str, str, Change], ...] = (
 @pytest.mark.parametrize(("case", "scenario", "after", "change"), _BROKEN)
 def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Change) -> None:
     nth = 2 if (scenario, after) == ("receive", "attach") else 1
-    verdicts = _verdicts(_changed(scenario, after, change, nth))
-    verdict = verdicts[case]
-    assert verdict.outcome in (Outcome.FAIL, Outcome.NONSTRICT, Outcome.OBSERVED), verdict.observed
-    assert verdict.facts.role == "server"
-    assert Outcome.ERROR not in {v.outcome for v in verdicts.values()}
+    CONDUCT.found(case, CONDUCT.changed(scenario, after, change, nth))
 
 
 # --- modes that both sides name, and silence
@@ -249,8 +167,8 @@ def test_a_broken_rule_is_found(case: str, scenario: str, after: str, change: Ch
 
 def _with_mode(mode: int, **transfers: Any) -> Talk:
     """A client receives on a link of which both sides name the mode; the server's transfers have other fields."""
-    whole, changed = _conversation("receive"), Talk(1, ended="FIN")
-    cutters = {side: _READING.cutter() for side in Side}
+    whole, changed = CONDUCT.conversation("receive"), Talk(1, ended="FIN")
+    cutters = {side: reading(CONDUCT.dialect).cutter() for side in Side}
     for chunk in whole.chunks:
         octets = b""
         for name, frame in cutters[chunk.sender].cut(chunk.octets):
@@ -274,13 +192,13 @@ def _with_mode(mode: int, **transfers: Any) -> Talk:
     ],
 )
 def test_a_server_keeps_to_the_mode_of_a_link(case: str, mode: int, settled: bool, outcome: Outcome) -> None:
-    assert _verdicts(_with_mode(mode, settled=settled))[case].outcome is outcome
+    assert CONDUCT.verdicts(_with_mode(mode, settled=settled))[case].outcome is outcome
 
 
 def _pausing(gap_s: float, before: bytes = b"") -> Talk:
     """A client that announced an idle timeout of one second, and a server that pauses once."""
-    whole, talk = _conversation("connect"), Talk(1, ended="FIN")
-    cutter = _READING.cutter()
+    whole, talk = CONDUCT.conversation("connect"), Talk(1, ended="FIN")
+    cutter = reading(CONDUCT.dialect).cutter()
     for chunk in whole.chunks:
         octets = chunk.octets
         if chunk.sender is Side.CLIENT:
@@ -288,18 +206,13 @@ def _pausing(gap_s: float, before: bytes = b"") -> Talk:
             octets = b"".join(of.again(f, idle_time_out=1000) if n == "open" else f for n, f in frames)
         talk.chunks.append(Chunk(chunk.sender, chunk.at_ns, octets))
     last = next(at for at, chunk in enumerate(talk.chunks) if chunk.octets.endswith(b"\x53\x18\x45"))
-    del talk.chunks[last:]
-    at_ns = talk.chunks[-1].at_ns
-    for pause_s in (0.9, gap_s, 1.1):
-        at_ns += round(pause_s * 1e9)
-        talk.chunks.append(Chunk(Side.SERVER, at_ns, before + _empty(0)))
-    return talk
+    return pausing(talk.chunks[:last], before + _empty(0), (0.9, gap_s, 1.1))
 
 
 @pytest.mark.parametrize(("gap_s", "outcome"), [(1.9, Outcome.PASS), (2.1, Outcome.FAIL), (60, Outcome.FAIL)])
 def test_silence_of_a_server_is_found(gap_s: float, outcome: Outcome) -> None:
-    assert _verdicts(_pausing(gap_s))["server.idle-time-out"].outcome is outcome
+    assert CONDUCT.verdicts(_pausing(gap_s))["server.idle-time-out"].outcome is outcome
 
 
 def test_a_server_that_may_be_stuck_is_not_silent() -> None:
-    assert _verdicts(_pausing(60, _empty(0) * 9_000))["server.idle-time-out"].outcome is Outcome.PASS
+    assert CONDUCT.verdicts(_pausing(60, _empty(0) * 9_000))["server.idle-time-out"].outcome is Outcome.PASS

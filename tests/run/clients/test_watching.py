@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,50 +14,28 @@ from hypothesis import strategies as st
 
 from amqpspec.net.relay import Listening, pass_on
 from amqpspec.net.stream import Endpoint
-from amqpspec.peer.context import Login
 from amqpspec.record.evidence import transcripts
 from amqpspec.record.journal import Journal
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.reference.tap import Manners, tapped
 from amqpspec.run.case import load_suite
-from amqpspec.run.clients.agent import Application, Ran
-from amqpspec.run.clients.client import CONTEXT, CannotDo, Client, Encounter
-from amqpspec.run.clients.execute import judged
+from amqpspec.run.clients.client import CannotDo, Encounter
 from amqpspec.run.clients.provoking import provocations_of
-from amqpspec.run.clients.scenario import Order, ScenarioError
+from amqpspec.run.clients.scenario import ScenarioError
 from amqpspec.run.clients.watching import Judged, Seen, Watch
-from amqpspec.run.methods.agent import run_scenario
 from amqpspec.spec.model import Side
+from amqpspec.suites.clients_0_10 import EVERY as EVERY_0_10
 from amqpspec.wire.capture import Segment, write_pcapng
 from amqpspec.wire.conversation import Recorder, Talk
 from amqpspec.wire.flows import tell_capture
 from amqpspec.wire.methods.conversations import MethodReading
+from tests.run.clients.recorded import UNSEEN, Talks, act, broken_off, conversation, served, verdicts
 from tests.waiting import PATIENCE_S
 
 _DIALECT, _SERVED = "amqp-0-9-1-clients", "rabbitmq-0-9-1"
 _READING = MethodReading(_SERVED)
 _SCENARIOS = ("connect", "publish", "publish-transactional", "consume", "get", "large", "return", "refused")
-
-
-class _Talks:
-    """A recorder that keeps the conversations."""
-
-    def __init__(self) -> None:
-        self.talks: list[Talk] = []
-        self.lost_one = threading.Event()
-
-    def began(self, talk: Talk) -> None:
-        self.talks.append(talk)
-
-    def octets(self, talk: Talk, sender: Side, at_ns: int, octets: bytes) -> None:
-        pass
-
-    def ended(self, talk: Talk) -> None:
-        pass
-
-    def lost(self, talk: Talk) -> None:
-        self.lost_one.set()
 
 
 @contextmanager
@@ -69,28 +47,23 @@ def _served(recorder: Recorder, by_place: Mapping[str, object] | None = None) ->
 
 
 def _act(host: str, port: int, scenario: str, *faults: str, place: str = "/") -> None:
-    order = Order(scenario, Endpoint(host, port), Login("guest", "guest", place), CONTEXT, faults)
     with suppress(ScenarioError):
-        run_scenario(order, lambda event, data: None)
+        act(_DIALECT, host, port, scenario, *faults, place=place)
 
 
-@cache
-def _conversation(scenario: str) -> Talk:
-    kept = _Talks()
-    with _served(kept) as broker:
-        _act(broker.host, broker.port, scenario)
-        assert kept.lost_one.wait(PATIENCE_S)
-    return kept.talks[0]
+_conversation = partial(conversation, _DIALECT)
 
 
 def _verdicts(talk: Talk) -> dict[str, Outcome]:
-    seen = Seen(Encounter([_READING.conversation(talk)], Ran(Application.UNSEEN, None, (), ""), "x"))
-    cases = load_suite(_DIALECT).values()
-    return {case.id: judged(case, Client(seen, case.id, case.requirements)).outcome for case in cases}
+    return {
+        id: verdict.outcome for id, verdict in verdicts(_DIALECT, talk, load_suite(_DIALECT).values()).items()
+    }
 
 
 @contextmanager
-def _watching(folder: Path, journal: Journal) -> Iterator[tuple[Watch, list[Judged], Callable[[], None]]]:
+def _watching(
+    folder: Path, journal: Journal, dialect: str = _DIALECT
+) -> Iterator[tuple[Watch, list[Judged], Callable[[], None]]]:
     """A watch, what it reported, and a way to wait until it reports again."""
     told: list[Judged] = []
     more = threading.Semaphore(0)
@@ -102,10 +75,9 @@ def _watching(folder: Path, journal: Journal) -> Iterator[tuple[Watch, list[Judg
     def wait() -> None:
         assert more.acquire(timeout=PATIENCE_S)
 
-    with Watch(_DIALECT, folder, load_suite(_DIALECT), journal, tell) as watch:
-        watch.provoked = lambda talk: (
-            found if (found := _READING.place(talk) or "") in provocations_of(_DIALECT) else ""
-        )
+    with Watch(dialect, folder, load_suite(dialect), journal, tell) as watch:
+        known = provocations_of(dialect)
+        watch.provoked = lambda talk: found if (found := watch.reading.place(talk) or "") in known else ""
         yield watch, told, wait
 
 
@@ -175,20 +147,73 @@ def test_another_version_is_none_of_this_suites_business(tmp_path: Path, octets:
     assert told[0].rows == ()
 
 
+# --- every dialect
+
+_ENTRIES = {
+    "amqp-0-10-clients": tuple(scenario for scenario in EVERY_0_10 if scenario != "idle"),
+    "amqp-1-0-clients": (
+        "connect",
+        "send",
+        "send-settled",
+        "receive",
+        "reject",
+        "large",
+        "refused",
+        "reconnect",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "scenarios"), _ENTRIES.items())
+def test_connections_are_judged_as_they_end(tmp_path: Path, dialect: str, scenarios: tuple[str, ...]) -> None:
+    told: list[Judged] = []
+    with (
+        Journal(tmp_path) as journal,
+        Watch(dialect, tmp_path, load_suite(dialect), journal, told.append) as watch,
+        ReferenceBroker(served(dialect), through=tapped(watch, Manners(watch.reading))) as broker,
+    ):
+        for scenario in scenarios:
+            act(dialect, broker.host, broker.port, scenario)
+    assert len(told) == len(scenarios) + 1
+    assert {row.verdict for judged in told for row in judged.rows} == {Outcome.PASS}
+    assert len(watch.rows()) > (50 if dialect == "amqp-1-0-clients" else 40)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "chosen", "scenario", "noticed"),
+    [
+        ("amqp-0-10-clients", "client.hostile.command-of-clients.attached", "publish", "which servers do not send"),
+        ("amqp-1-0-clients", "client.hostile.attach-twice", "send", "attach with handle"),
+        ("amqp-fast-0-8-clients", "client.hostile.notify-unasked.handle", "send", "which consumes nothing"),
+    ],
+)  # fmt: skip
+def test_a_hostile_server_is_chosen_by_the_place(
+    tmp_path: Path, dialect: str, chosen: str, scenario: str, noticed: str
+) -> None:
+    known = {chosen: provocations_of(dialect)[chosen]}
+    with (
+        Journal(tmp_path) as journal,
+        _watching(tmp_path, journal, dialect) as (watch, told, wait),
+    ):
+        through = tapped(watch, Manners(watch.reading, None, known))
+        with (
+            ReferenceBroker(served(dialect), through=through, vhosts=tuple(known)) as broker,
+            pytest.raises(ScenarioError, match=noticed),
+        ):
+            act(dialect, broker.host, broker.port, scenario, place=chosen)
+        wait()
+    assert [(judged.provoked, [row.id for row in judged.rows]) for judged in told] == [(chosen, [chosen])]
+    assert told[0].rows[0].verdict is Outcome.PASS
+
+
 # --- broken off
 
 
 @given(data=st.data())
 def test_a_conversation_that_breaks_off_anywhere_is_no_deviation(data: st.DataObject) -> None:
     whole = _conversation(data.draw(st.sampled_from(_SCENARIOS)))
-    kept = data.draw(st.integers(0, len(whole.chunks) - 1))
-    cut = Talk(1, is_cut=data.draw(st.booleans()), is_left=data.draw(st.booleans()))
-    for chunk in whole.chunks[:kept]:
-        cut.chunks.append(chunk)
-    last = whole.chunks[kept]
-    part = last.octets[: data.draw(st.integers(0, len(last.octets) - 1))]
-    if part:
-        cut.add(last.sender, last.at_ns, part)
+    cut = broken_off(data, whole)
+    cut.ended = ""  # An end of the connection would be the client's, and judged.
     wrong = {id for id, verdict in _verdicts(cut).items() if verdict in (Outcome.FAIL, Outcome.NONSTRICT)}
     assert not wrong
 
@@ -221,7 +246,7 @@ def test_a_capture_tells_what_was_said(tmp_path: Path) -> None:
     originals = sorted(map(_conversation, ("publish", "large")), key=lambda talk: talk.chunks[0].at_ns)
     segments = [s for n, talk in enumerate(originals, 1) for s in _segments(talk, n)]
     write_pcapng(tmp_path / "two.pcapng", sorted(segments, key=lambda s: s.t_ns))
-    kept = _Talks()
+    kept = Talks()
     assert not tell_capture(tmp_path / "two.pcapng", kept).begun_before
     for original, talk in zip(originals, kept.talks, strict=True):
         for side in (Side.CLIENT, Side.SERVER):
@@ -270,7 +295,7 @@ def test_a_proxy_passes_everything_on_and_judges_it(tmp_path: Path) -> None:
 def test_a_proxy_without_a_broker_behind_it_ends_what_connects(tmp_path: Path) -> None:
     with ReferenceBroker(_SERVED) as gone:
         nowhere = Endpoint(gone.host, gone.port)
-    kept = _Talks()
+    kept = Talks()
     with _proxied(nowhere, kept) as place:
         _act(place.host, place.port, "connect")
         assert kept.lost_one.wait(PATIENCE_S)
@@ -278,6 +303,6 @@ def test_a_proxy_without_a_broker_behind_it_ends_what_connects(tmp_path: Path) -
 
 
 def test_a_case_that_no_connection_asked_for_cannot_be_met() -> None:
-    seen = Seen(Encounter([], Ran(Application.UNSEEN, None, (), ""), "x"))
+    seen = Seen(Encounter([], UNSEEN, "x"))
     with pytest.raises(CannotDo):
         seen.meet("client.hostile.fin.start", "connect")
