@@ -8,6 +8,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     bodies,
     gathered,
@@ -22,10 +23,9 @@ from amqpspec.suites.amqp_0_9_1._queues import arrive
 _PERSISTENT, _TRANSIENT = 2, 1
 
 
-@case("basic.persistence.respected", covers=["basic/persistence/respected"], restarts=True)
+@on_channel("basic.persistence.respected", covers=["basic/persistence/respected"], restarts=True)
 def persistent_message_is_complete(peer: Peer) -> Verdict:
     """After a restart, a queue contains every persistent message with its properties, fetched or not."""
-    peer.open_channel()
     queue = peer.queue(durable=True)
     texts = (b"fetched", b"waiting", b"last")
     sent = send(peer, queue, texts, delivery_mode=_PERSISTENT, message_id="m")
@@ -40,10 +40,9 @@ def persistent_message_is_complete(peer: Peer) -> Verdict:
     return equals(peer, sorted(found, key=str), sorted(wanted, key=str), "body, delivery-mode, message-id")
 
 
-@case("basic.persistence.storage", covers=["basic/persistence/storage"], restarts=True)
+@on_channel("basic.persistence.storage", covers=["basic/persistence/storage"], restarts=True)
 def persistent_message_survives(peer: Peer) -> Verdict:
     """A persistent message in a durable queue survives a restart of the server."""
-    peer.open_channel()
     queue = peer.queue(durable=True)
     send(peer, queue, (b"transient",), delivery_mode=_TRANSIENT)
     send(peer, queue, (b"persistent",), delivery_mode=_PERSISTENT)
@@ -54,10 +53,9 @@ def persistent_message_survives(peer: Peer) -> Verdict:
     return holds(peer, b"persistent" in got, f"{got}")
 
 
-@case("basic.priority.two-levels", covers=["basic/priority/two-levels"])
+@on_channel("basic.priority.two-levels", covers=["basic/priority/two-levels"])
 def high_goes_before_low(peer: Peer) -> Verdict:
     """A message of priority 9 is delivered before earlier messages of priority 0."""
-    peer.open_channel()
     # Without arguments of a server's own, such as x-max-priority: the specification asks it of every queue.
     queue = peer.queue()
     _publish_priorities(peer, queue, (0, 0, 0, 9))
@@ -67,11 +65,9 @@ def high_goes_before_low(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer.drain(queue)), [b"9", b"0", b"0", b"0"], "priorities as delivered")
 
 
-@case("basic.priority.boundary", covers=["basic/priority/two-levels"])
-def five_goes_before_four(peer: Peer) -> Verdict:
+@on_queue("basic.priority.boundary", covers=["basic/priority/two-levels"])
+def five_goes_before_four(peer: Peer, queue: str) -> Verdict:
     """Messages of priorities 5 to 9 are delivered before messages of priorities 0 to 4."""
-    peer.open_channel()
-    queue = peer.queue()
     _publish_priorities(peer, queue, range(10))
     peer.claim("priorities 5 to 9 in front")
     order = bodies(peer.drain(queue))
@@ -81,11 +77,9 @@ def five_goes_before_four(peer: Peer) -> Verdict:
     )
 
 
-@case("basic.priority.levels", covers=["basic/priority/ten-levels"])
-def levels_of_priority(peer: Peer) -> Verdict:
+@on_queue("basic.priority.levels", covers=["basic/priority/ten-levels"])
+def levels_of_priority(peer: Peer, queue: str) -> Verdict:
     """A server may distinguish up to ten priority levels."""
-    peer.open_channel()
-    queue = peer.queue()
     _publish_priorities(peer, queue, range(10))
     peer.claim("one to ten levels of priority")
     order = bodies(peer.drain(queue))
@@ -93,10 +87,9 @@ def levels_of_priority(peer: Peer) -> Verdict:
     return observed_either_way(peer, f"{levels} of ten levels of priority")
 
 
-@case("basic.order.persistence", covers=["basic/priority/order"])
+@on_channel("basic.order.persistence", covers=["basic/priority/order"])
 def order_ignores_persistence(peer: Peer) -> Verdict:
     """Messages of one priority, persistent or not, are delivered in the order of publishing."""
-    peer.open_channel()
     queue = peer.queue(durable=True)
     wanted = [b"%d" % number for number in range(10)]
     method = peer.method_frame("basic.publish", routing_key=queue)
@@ -109,11 +102,9 @@ def order_ignores_persistence(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer.drain(queue)), wanted, "order")
 
 
-@case("basic.order.within-priority", covers=["basic/priority/order"])
-def order_within_each_priority(peer: Peer) -> Verdict:
+@on_queue("basic.order.within-priority", covers=["basic/priority/order"])
+def order_within_each_priority(peer: Peer, queue: str) -> Verdict:
     """Messages of one priority keep their order when they are mixed with messages of another priority."""
-    peer.open_channel()
-    queue = peer.queue()
     for number in range(10):
         peer.publish(queue, b"%d" % number, properties={"priority": 9 * (number % 2)})
     arrive(peer, queue, 10)
@@ -124,11 +115,9 @@ def order_within_each_priority(peer: Peer) -> Verdict:
     return holds(peer, kept, f"order of delivery {got}")
 
 
-@case("basic.no-ack", covers=["basic/no-ack"])
-def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
+@on_queue("basic.no-ack", covers=["basic/no-ack"])
+def no_ack_needs_no_acknowledgement(peer: Peer, queue: str) -> Verdict:
     """Messages delivered to a consumer with no-ack are not redelivered."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("each message once, without an acknowledgement")
     tag = peer.consume(queue, no_ack=True)
     sent = send(peer, queue, (b"one", b"two", b"three"))
@@ -140,11 +129,9 @@ def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
     return equals(peer, (first, again), (list(sent), [kept]), "delivered at first, and again")
 
 
-@case("basic.explicit-ack", covers=["basic/explicit-ack"])
-def unacknowledged_comes_again(peer: Peer) -> Verdict:
+@on_shared_queue("basic.explicit-ack", covers=["basic/explicit-ack"])
+def unacknowledged_comes_again(peer: Peer, queue: str) -> Verdict:
     """Messages that a consumer did not acknowledge, and only those, are available to the next connection."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     send(peer, queue, (b"1", b"2", b"3", b"4"))
     peer.consume(queue)
     deliveries = sent_ahead(peer, 4)

@@ -7,6 +7,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     bodies,
     gathered,
@@ -22,11 +23,9 @@ _UNKNOWN = 1000
 _FIVE = (b"1", b"2", b"3", b"4", b"5")
 
 
-@case("basic.ack.twice", covers=["basic/ack/multiple/exists-once"])
-def acknowledged_twice(peer: Peer) -> Verdict:
+@on_queue("basic.ack.twice", covers=["basic/ack/multiple/exists-once"])
+def acknowledged_twice(peer: Peer, queue: str) -> Verdict:
     """A second acknowledgement of a message is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     first, _ = taken(peer, queue, 2)
     peer.send("basic.ack", delivery_tag=first["delivery_tag"])
@@ -36,11 +35,9 @@ def acknowledged_twice(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("basic.ack.after-multiple", covers=["basic/ack/multiple/exists-once"])
-def acknowledged_again_by_itself(peer: Peer) -> Verdict:
+@on_queue("basic.ack.after-multiple", covers=["basic/ack/multiple/exists-once"])
+def acknowledged_again_by_itself(peer: Peer, queue: str) -> Verdict:
     """A second acknowledgement of a message that was acknowledged with multiple is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, _FIVE)
     messages = taken(peer, queue, 5)
     peer.send("basic.ack", delivery_tag=messages[2]["delivery_tag"], multiple=True)
@@ -49,36 +46,31 @@ def acknowledged_again_by_itself(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("basic.ack.unknown", covers=["basic/ack/multiple/exists-unknown"])
-def unknown_tag(peer: Peer) -> Verdict:
+@on_queue("basic.ack.unknown", covers=["basic/ack/multiple/exists-unknown"])
+def unknown_tag(peer: Peer, queue: str) -> Verdict:
     """Acknowledging an unknown delivery tag is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1",))
     taken(peer, queue, 1)
     peer.send("basic.ack", delivery_tag=_UNKNOWN)
     return rejects_violation(peer)
 
 
-@case("basic.ack.unknown-multiple", covers=["basic/ack/multiple/exists-unknown"])
-def unknown_tag_of_many(peer: Peer) -> Verdict:
+@on_queue("basic.ack.unknown-multiple", covers=["basic/ack/multiple/exists-unknown"])
+def unknown_tag_of_many(peer: Peer, queue: str) -> Verdict:
     """Acknowledging with multiple up to an unknown delivery tag is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     taken(peer, queue, 2)
     peer.send("basic.ack", delivery_tag=_UNKNOWN, multiple=True)
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "basic.ack.transacted.unknown",
     covers=["basic/ack/multiple/exists-transacted", "basic/ack/multiple/exists-unknown"],
     needs=["tx"],
 )
 def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
     """In a transaction, acknowledging an unknown delivery tag is refused immediately."""
-    peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
     send(peer, queue, (b"1",), transacted=True)
@@ -90,10 +82,9 @@ def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("basic.ack.transacted.twice", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
+@on_channel("basic.ack.transacted.twice", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
 def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
     """In a transaction, a second acknowledgement is refused immediately, not at commit."""
-    peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
     send(peer, queue, (b"1",), transacted=True)
@@ -106,11 +97,11 @@ def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("basic.ack.transacted.after-multiple", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
-def acknowledged_again_by_itself_in_a_transaction(peer: Peer) -> Verdict:
+@on_queue(
+    "basic.ack.transacted.after-multiple", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"]
+)
+def acknowledged_again_by_itself_in_a_transaction(peer: Peer, queue: str) -> Verdict:
     """In a transaction, acknowledging a message that multiple already covered is refused immediately."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2", b"3"))
     messages = taken(peer, queue, 3)
     peer.call("tx.select")

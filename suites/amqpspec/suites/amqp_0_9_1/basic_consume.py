@@ -9,6 +9,7 @@ from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import first_of, settled, witness
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send, sent_ahead
 
 # amqp-0-9-1 basic/consume/minimum-consumers.
@@ -17,11 +18,9 @@ _CONSUMERS = 16
 _LARGE, _LARGE_BODY = 40, b"x" * (64 << 10)
 
 
-@case("basic.consume.lasts", covers=["basic/consume"])
-def consumer_lasts(peer: Peer) -> Verdict:
+@on_queue("basic.consume.lasts", covers=["basic/consume"])
+def consumer_lasts(peer: Peer, queue: str) -> Verdict:
     """A consumer continues to receive messages while other consumers start and end on its channel."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("two deliveries to one consumer")
     tag = peer.consume(queue)
     send(peer, queue, (b"one",))
@@ -35,11 +34,9 @@ def consumer_lasts(peer: Peer) -> Verdict:
     return equals(peer, got, [(tag, b"one"), (tag, b"two")], "deliveries")
 
 
-@case("basic.consume.all-at-once", covers=["basic/consume"])
-def consumer_gets_many_octets(peer: Peer) -> Verdict:
+@on_queue("basic.consume.all-at-once", covers=["basic/consume"])
+def consumer_gets_many_octets(peer: Peer, queue: str) -> Verdict:
     """A consumer receives all of several megabytes that wait for it, although the client sends nothing more."""
-    peer.open_channel()
-    queue = peer.queue()
     for _ in range(_LARGE):
         peer.publish(queue, _LARGE_BODY)
     peer.barrier(queue=queue)
@@ -48,11 +45,9 @@ def consumer_gets_many_octets(peer: Peer) -> Verdict:
     return equals(peer, len(awaited(peer, _LARGE)), _LARGE, "deliveries")
 
 
-@case("basic.consume.ends-with-channel", covers=["basic/consume"])
-def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
+@on_queue("basic.consume.ends-with-channel", covers=["basic/consume"])
+def consumer_ends_with_its_channel(peer: Peer, queue: str) -> Verdict:
     """A consumer ends with its channel and receives no more messages, even if the channel is opened again."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("no consumer once its channel was closed")
     peer.consume(queue, no_ack=True)
     reopened(peer)
@@ -62,10 +57,9 @@ def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
     return equals(peer, left, (0, 1, 0), "consumers, messages waiting, deliveries")
 
 
-@case("basic.consume.tag.used-again", covers=["basic/consume/consumer-tag/duplicate", "basic/cancel"])
+@on_channel("basic.consume.tag.used-again", covers=["basic/consume/consumer-tag/duplicate", "basic/cancel"])
 def cancelled_tag_is_free(peer: Peer) -> Verdict:
     """The tag of a cancelled consumer can be reused, and then identifies only the new consumer."""
-    peer.open_channel()
     first, second = peer.queue(), peer.queue()
     peer.consume(first, no_ack=True, consumer_tag="again")
     peer.consume(first, no_ack=True, consumer_tag="other")
@@ -78,11 +72,9 @@ def cancelled_tag_is_free(peer: Peer) -> Verdict:
     return equals(peer, got, [("again", second), ("other", first)], "deliveries by tag")
 
 
-@case("basic.consume.round-robin", covers=["wire/queue/round-robin"])
-def consumers_take_turns(peer: Peer) -> Verdict:
+@on_shared_queue("basic.consume.round-robin", covers=["wire/queue/round-robin"])
+def consumers_take_turns(peer: Peer, queue: str) -> Verdict:
     """The messages of a shared queue are distributed evenly: each of three idle consumers receives a third."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
     other = peer.another().open_channel()
     other.consume(queue, no_ack=True)
@@ -96,21 +88,18 @@ def consumers_take_turns(peer: Peer) -> Verdict:
     return equals(peer, counts, [3, 3, 3], "messages by consumer")
 
 
-@case("basic.consume.sixteen", covers=["basic/consume/minimum-consumers"])
-def sixteen_consumers(peer: Peer) -> Verdict:
+@on_queue("basic.consume.sixteen", covers=["basic/consume/minimum-consumers"])
+def sixteen_consumers(peer: Peer, queue: str) -> Verdict:
     """A queue supports 16 consumers."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("16 consumers on one queue")
     tags = {peer.consume(queue) for _ in range(_CONSUMERS)}
     count = peer.call("queue.declare", queue=queue, passive=True)["consumer_count"]
     return equals(peer, (len(tags), count), (_CONSUMERS, _CONSUMERS), "tags, consumers of the queue")
 
 
-@case("basic.consume.tag.generated", covers=["basic/consume/consumer-tag/generated"])
+@on_channel("basic.consume.tag.generated", covers=["basic/consume/consumer-tag/generated"])
 def blank_tag_is_generated(peer: Peer) -> Verdict:
     """The server generates a tag for a consumer without one, and its deliveries contain it."""
-    peer.open_channel()
     queues = peer.queue(), peer.queue()
     peer.claim("a different tag for each consumer")
     tags = [peer.consume(queue, consumer_tag="", no_ack=True) for queue in queues]
@@ -122,19 +111,17 @@ def blank_tag_is_generated(peer: Peer) -> Verdict:
     return holds(peer, fine, f"tags {tags}, tags of the deliveries {got}")
 
 
-@case("basic.consume.tag.duplicate", covers=["basic/consume/consumer-tag/duplicate"])
+@on_channel("basic.consume.tag.duplicate", covers=["basic/consume/consumer-tag/duplicate"])
 def tag_in_use_is_refused(peer: Peer) -> Verdict:
     """A tag in use on a channel is refused for a second consumer on it."""
-    peer.open_channel()
     tag = peer.consume(peer.queue(), consumer_tag=peer.name("tag"))
     peer.send("basic.consume", queue=peer.queue(), consumer_tag=tag)
     return rejects_violation(peer)
 
 
-@case("basic.consume.tag.duplicate-longest", covers=["basic/consume/consumer-tag/duplicate"])
+@on_channel("basic.consume.tag.duplicate-longest", covers=["basic/consume/consumer-tag/duplicate"])
 def longest_tag_in_use_is_refused(peer: Peer) -> Verdict:
     """A tag of 255 octets that is in use is refused, although it does not fit into a reply text."""
-    peer.open_channel()
     tag = peer.consume(peer.queue(), consumer_tag="t" * 255)
     peer.send("basic.consume", queue=peer.queue(), consumer_tag=tag)
     return rejects_violation(peer)
@@ -152,44 +139,36 @@ def tag_means_nothing_elsewhere(peer: Peer) -> Verdict:
     return rejects_violation(peer, 2)
 
 
-@case("basic.consume.exclusive.in-use", covers=["basic/consume/exclusive/in-use"])
-def no_exclusive_access_next_to_others(peer: Peer) -> Verdict:
+@on_shared_queue("basic.consume.exclusive.in-use", covers=["basic/consume/exclusive/in-use"])
+def no_exclusive_access_next_to_others(peer: Peer, queue: str) -> Verdict:
     """If a queue has a consumer, another connection cannot obtain exclusive access."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue)
     other = peer.another().open_channel()
     other.send("basic.consume", queue=queue, consumer_tag=peer.name("tag"), exclusive=True)
     return rejects_violation(other)
 
 
-@case("basic.consume.exclusive.second-consumer", covers=["basic/consume/exclusive/alone"])
-def no_consumer_next_to_an_exclusive_one(peer: Peer) -> Verdict:
+@on_shared_queue("basic.consume.exclusive.second-consumer", covers=["basic/consume/exclusive/alone"])
+def no_consumer_next_to_an_exclusive_one(peer: Peer, queue: str) -> Verdict:
     """If a queue has an exclusive consumer, no other client can consume from it."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue, exclusive=True)
     other = peer.another().open_channel()
     other.send("basic.consume", queue=queue, consumer_tag=peer.name("tag"))
     return rejects_violation(other)
 
 
-@case("basic.consume.exclusive.get", covers=["basic/consume/exclusive/alone"])
-def no_get_next_to_an_exclusive_consumer(peer: Peer) -> Verdict:
+@on_shared_queue("basic.consume.exclusive.get", covers=["basic/consume/exclusive/alone"])
+def no_get_next_to_an_exclusive_consumer(peer: Peer, queue: str) -> Verdict:
     """If a queue has an exclusive consumer, no other client can get messages from it."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue, exclusive=True)
     other = peer.another().open_channel()
     other.send("basic.get", queue=queue)
     return rejects_violation(other)
 
 
-@case("basic.consume.exclusive.ends", covers=["basic/consume/exclusive/alone"])
-def exclusive_access_ends_with_its_consumer(peer: Peer) -> Verdict:
+@on_shared_queue("basic.consume.exclusive.ends", covers=["basic/consume/exclusive/alone"])
+def exclusive_access_ends_with_its_consumer(peer: Peer, queue: str) -> Verdict:
     """After its exclusive consumer is cancelled, a queue is available to other clients."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, exclusive=True)
     other = peer.another().open_channel()
     peer.claim("a consumer of another connection")
@@ -198,11 +177,9 @@ def exclusive_access_ends_with_its_consumer(peer: Peer) -> Verdict:
     return allows(other)
 
 
-@case("basic.cancel.stops", covers=["basic/cancel"])
-def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
+@on_shared_queue("basic.cancel.stops", covers=["basic/cancel"])
+def cancelled_consumer_gets_nothing(peer: Peer, queue: str) -> Verdict:
     """After cancel-ok the consumer receives no more deliveries, and the messages remain for another consumer."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, no_ack=True)
     peer.claim("no delivery after cancel-ok")
     peer.call("basic.cancel", consumer_tag=tag)
@@ -211,11 +188,9 @@ def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
     return equals(peer, received, [[], [b"late"]], "deliveries to this consumer, and to a later one")
 
 
-@case("basic.cancel.one-of-two", covers=["basic/cancel"])
-def cancel_ends_one_consumer(peer: Peer) -> Verdict:
+@on_queue("basic.cancel.one-of-two", covers=["basic/cancel"])
+def cancel_ends_one_consumer(peer: Peer, queue: str) -> Verdict:
     """Cancel ends only the consumer that it names, and no other on the channel."""
-    peer.open_channel()
-    queue = peer.queue()
     tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
     peer.claim("all messages for the consumer that was not cancelled")
     peer.call("basic.cancel", consumer_tag=tags[0])
@@ -244,11 +219,9 @@ def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
     return equals(peer, got, ([], [b"unacknowledged"]), "given back by cancel, and by the end")
 
 
-@case("basic.cancel.queue-gone", covers=["basic/cancel/queue-gone"])
-def cancel_without_a_queue(peer: Peer) -> Verdict:
+@on_queue("basic.cancel.queue-gone", covers=["basic/cancel/queue-gone"])
+def cancel_without_a_queue(peer: Peer, queue: str) -> Verdict:
     """Cancel succeeds for a consumer whose queue no longer exists."""
-    peer.open_channel()
-    queue = peer.queue()
     tag = peer.consume(queue)
     peer.call("queue.delete", queue=queue)
     peer.claim("no exception: basic.cancel-ok with the tag of the consumer, or silence")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     bodies,
     found,
@@ -22,10 +22,9 @@ from amqpspec.suites.amqp_0_9_1._messages import (
 _DELIVERIES = 30
 
 
-@case("basic.deliver.origin", covers=["basic/deliver/origin"])
+@on_channel("basic.deliver.origin", covers=["basic/deliver/origin"])
 def delivery_names_its_origin(peer: Peer) -> Verdict:
     """A delivery contains the exchange and routing key of its publication, not those of the binding."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     # Fanout ignores keys, so the binding can have another one than the message.
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="of.the.binding")
@@ -38,11 +37,9 @@ def delivery_names_its_origin(peer: Peer) -> Verdict:
     return equals(peer, got, [("", queue), (exchange, "a.b")], "exchange and routing key of two deliveries")
 
 
-@case("basic.deliver.count", covers=["basic/deliver/count"])
-def deliveries_are_counted(peer: Peer) -> Verdict:
+@on_shared_queue("basic.deliver.count", covers=["basic/deliver/count"])
+def deliveries_are_counted(peer: Peer, queue: str) -> Verdict:
     """A server that counts deliveries shows it by a count, or by ending repeated deliveries."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.publish(queue, b"poison")
     peer.claim("a sign that deliveries are counted within 30 of them")
     for number in range(_DELIVERIES):
@@ -54,10 +51,9 @@ def deliveries_are_counted(peer: Peer) -> Verdict:
     return holds(peer, False, f"{_DELIVERIES} deliveries of one message, none of which shows a count")
 
 
-@case("basic.deliver.poison", covers=["basic/deliver/poison"])
+@on_channel("basic.deliver.poison", covers=["basic/deliver/poison"])
 def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
     """A message that is repeatedly requeued unacknowledged is dead-lettered."""
-    peer.open_channel()
     letters, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=letters, exchange=exchange)
     queue = peer.queue(arguments={"x-dead-letter-exchange": exchange})
@@ -69,11 +65,9 @@ def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
     return holds(peer, False, f"{_DELIVERIES} deliveries of one message, with no end")
 
 
-@case("basic.get.unacknowledged", covers=["basic/get-ok"])
-def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
+@on_queue("basic.get.unacknowledged", covers=["basic/get-ok"])
+def fetched_and_unacknowledged_comes_again(peer: Peer, queue: str) -> Verdict:
     """Messages that basic.get fetched are redelivered if they were not acknowledged."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"acknowledged", b"forgotten"))
     peer.claim("the message that was not acknowledged, and no other one")
     first, _ = taken(peer, queue, 2)
@@ -82,11 +76,9 @@ def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
     return equals(peer, bodies(gathered(peer, queue, 1)), [b"forgotten"], "messages delivered again")
 
 
-@case("basic.get.no-ack", covers=["basic/get-ok", "basic/no-ack"])
-def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
+@on_queue("basic.get.no-ack", covers=["basic/get-ok", "basic/no-ack"])
+def fetched_without_acknowledgement_is_gone(peer: Peer, queue: str) -> Verdict:
     """Messages fetched with no-ack are not redelivered."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"once",))
     peer.claim("the message once")
     got = peer.get(queue, no_ack=True)
@@ -98,21 +90,17 @@ def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
     )
 
 
-@case("basic.get.left", covers=["domain/message-count", "basic/get-ok"])
-def get_tells_how_many_are_left(peer: Peer) -> Verdict:
+@on_queue("basic.get.left", covers=["domain/message-count", "basic/get-ok"])
+def get_tells_how_many_are_left(peer: Peer, queue: str) -> Verdict:
     """Each get-ok reports the number of messages that remain in the queue."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2", b"3"))
     peer.claim("2, 1 and 0 messages left")
     return equals(peer, [m["message_count"] for m in taken(peer, queue, 3)], [2, 1, 0], "messages left")
 
 
-@case("basic.get.empty", covers=["basic/get-empty"])
-def get_on_an_empty_queue(peer: Peer) -> Verdict:
+@on_queue("basic.get.empty", covers=["basic/get-empty"])
+def get_on_an_empty_queue(peer: Peer, queue: str) -> Verdict:
     """Get on a queue without ready messages is answered with get-empty, even if all are unacknowledged."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("get-empty at first, and while the only message is unacknowledged")
     first = peer.call("basic.get", queue=queue)
     send(peer, queue, (b"only",))

@@ -7,11 +7,11 @@ from typing import Any
 from amqpspec.peer.events import Arrival, Quiet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_arrival, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned, settled
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send
 
 # More than two frames of the usual 128 KiB: the return has to put the body together again.
@@ -23,11 +23,9 @@ _OPTIONAL = {
 }
 
 
-@case("basic.publish.transaction", covers=["basic/publish/transaction"], needs=["tx"])
-def publication_waits_for_commit(peer: Peer) -> Verdict:
+@on_shared_queue("basic.publish.transaction", covers=["basic/publish/transaction"], needs=["tx"])
+def publication_waits_for_commit(peer: Peer, queue: str) -> Verdict:
     """Messages published in a transaction reach a consumer after commit, not before it."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     reader = peer.another().open_channel()
     reader.consume(queue, no_ack=True)
     peer.call("tx.select")
@@ -40,18 +38,16 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
     return equals(peer, (before, after), (0, b"in a transaction"), "deliveries before, body after commit")
 
 
-@case("basic.publish.exchange.missing", covers=["basic/publish/exchange/must-exist"])
+@on_channel("basic.publish.exchange.missing", covers=["basic/publish/exchange/must-exist"])
 def exchange_has_to_exist(peer: Peer) -> Verdict:
     """Publishing to a missing exchange is refused."""
-    peer.open_channel()
     peer.publish("key", b"lost", exchange=peer.name("no-exchange"))
     return rejects_violation(peer)
 
 
-@case("basic.publish.exchange.default", covers=["basic/publish/exchange/default-exchange"])
+@on_channel("basic.publish.exchange.default", covers=["basic/publish/exchange/default-exchange"])
 def blank_exchange_is_the_default_one(peer: Peer) -> Verdict:
     """With an empty exchange name, a message is routed only to the queue whose name is the routing key."""
-    peer.open_channel()
     queue, other = peer.queue(), peer.queue()
     peer.claim("the message in the queue that the routing key names")
     send(peer, queue, (b"by name",))
@@ -59,31 +55,28 @@ def blank_exchange_is_the_default_one(peer: Peer) -> Verdict:
     return equals(peer, got, ([b"by name"], []), "messages in this queue and in another one")
 
 
-@case(
+@on_channel(
     "basic.publish.exchange.internal", covers=["basic/publish/exchange/internal"], needs=["exchange-internal"]
 )
 def internal_exchange_is_closed(peer: Peer) -> Verdict:
     """Publishing to an internal exchange is refused."""
-    peer.open_channel()
     exchange = peer.exchange("fanout", internal=True)
     peer.publish("key", b"from outside", exchange=exchange)
     return rejects_violation(peer)
 
 
-@case("basic.publish.mandatory.unroutable", covers=[_MANDATORY, _OPTIONAL[_MANDATORY]])
+@on_channel("basic.publish.mandatory.unroutable", covers=[_MANDATORY, _OPTIONAL[_MANDATORY]])
 def mandatory_unroutable_comes_back(peer: Peer) -> Verdict:
     """A mandatory message that reaches no queue is returned."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("basic.return with the message")
     peer.publish("nowhere", b"unroutable", exchange=exchange, mandatory=True)
     return _comes_back(peer, b"unroutable", _MANDATORY)
 
 
-@case("basic.publish.mandatory.queue-gone", covers=[_MANDATORY])
+@on_channel("basic.publish.mandatory.queue-gone", covers=[_MANDATORY])
 def mandatory_for_a_deleted_queue_comes_back(peer: Peer) -> Verdict:
     """A mandatory message is returned under each key with which a deleted queue was bound."""
-    peer.open_channel()
     exchange, queue, keys = peer.exchange("direct"), peer.queue(), ("one", "two")
     for key in keys:
         peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
@@ -97,11 +90,9 @@ def _published_comes_back(peer: Peer, exchange: str, key: str) -> Verdict:
     return _comes_back(peer, key.encode(), _MANDATORY)
 
 
-@case("basic.publish.mandatory.routable", covers=[_MANDATORY])
-def mandatory_routable_stays(peer: Peer) -> Verdict:
+@on_queue("basic.publish.mandatory.routable", covers=[_MANDATORY])
+def mandatory_routable_stays(peer: Peer, queue: str) -> Verdict:
     """A mandatory message that reaches a queue is not returned, even without a consumer."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the message in its queue and no basic.return")
     peer.publish(queue, b"routable", mandatory=True)
     got = bodies(gathered(peer, queue, 1))
@@ -110,20 +101,18 @@ def mandatory_routable_stays(peer: Peer) -> Verdict:
     )
 
 
-@case("basic.publish.mandatory.not-set", covers=[_MANDATORY])
+@on_channel("basic.publish.mandatory.not-set", covers=[_MANDATORY])
 def other_unroutable_vanishes(peer: Peer) -> Verdict:
     """A message that is not mandatory and reaches no queue is dropped silently."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("neither a return nor an exception")
     peer.publish("nowhere", b"unroutable", exchange=exchange)
     return equals(peer, returned(peer), [], "returned messages")
 
 
-@case("basic.publish.mandatory.implemented", covers=[_OPTIONAL[_MANDATORY], _MANDATORY])
+@on_channel("basic.publish.mandatory.implemented", covers=[_OPTIONAL[_MANDATORY], _MANDATORY])
 def mandatory_has_its_effect(peer: Peer) -> Verdict:
     """Of two messages for a missing queue, only the mandatory one is returned."""
-    peer.open_channel()
     nowhere = peer.name("no-queue")
     peer.claim("basic.return for the mandatory message only")
     peer.publish(nowhere, b"optional")
@@ -131,11 +120,9 @@ def mandatory_has_its_effect(peer: Peer) -> Verdict:
     return _comes_back(peer, b"mandatory", _MANDATORY)
 
 
-@case("basic.publish.immediate.no-consumer", covers=[_IMMEDIATE, _OPTIONAL[_IMMEDIATE]])
-def immediate_without_a_consumer_comes_back(peer: Peer) -> Verdict:
+@on_queue("basic.publish.immediate.no-consumer", covers=[_IMMEDIATE, _OPTIONAL[_IMMEDIATE]])
+def immediate_without_a_consumer_comes_back(peer: Peer, queue: str) -> Verdict:
     """An immediate message for a queue without a consumer is returned and not queued."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("basic.return with the message, which is not in the queue")
     peer.publish(queue, b"immediate", immediate=True)
     if (verdict := _not_returned(peer, arrival := peer.arrival("basic.return"), _IMMEDIATE)) is not None:
@@ -145,11 +132,9 @@ def immediate_without_a_consumer_comes_back(peer: Peer) -> Verdict:
     return equals(peer, (arrival.body, left), (b"immediate", []), "returned body, messages in the queue")
 
 
-@case("basic.publish.immediate.consumer", covers=[_IMMEDIATE])
-def immediate_with_a_consumer_is_delivered(peer: Peer) -> Verdict:
+@on_queue("basic.publish.immediate.consumer", covers=[_IMMEDIATE])
+def immediate_with_a_consumer_is_delivered(peer: Peer, queue: str) -> Verdict:
     """An immediate message for a queue with a ready consumer is delivered and not returned."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.consume(queue, no_ack=True)
     peer.claim("the delivery and no basic.return")
     peer.publish(queue, b"immediate", immediate=True)
@@ -159,22 +144,18 @@ def immediate_with_a_consumer_is_delivered(peer: Peer) -> Verdict:
     return judge_arrival(peer, arrival)
 
 
-@case("basic.publish.immediate.not-set", covers=[_IMMEDIATE])
-def other_message_waits(peer: Peer) -> Verdict:
+@on_queue("basic.publish.immediate.not-set", covers=[_IMMEDIATE])
+def other_message_waits(peer: Peer, queue: str) -> Verdict:
     """A message that is not immediate waits in its queue for a consumer."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the message for a later consumer, and no basic.return")
     send(peer, queue, (b"patient",))
     got = bodies(gathered(peer, queue, 1))
     return equals(peer, (got, returned(peer)), ([b"patient"], []), "delivered later, returned messages")
 
 
-@case("basic.publish.immediate.implemented", covers=[_OPTIONAL[_IMMEDIATE], _IMMEDIATE])
-def immediate_has_its_effect(peer: Peer) -> Verdict:
+@on_queue("basic.publish.immediate.implemented", covers=[_OPTIONAL[_IMMEDIATE], _IMMEDIATE])
+def immediate_has_its_effect(peer: Peer, queue: str) -> Verdict:
     """Of two messages for a queue whose consumer has a full window, only the immediate one is returned."""
-    peer.open_channel()
-    queue = peer.queue()
     # A window of one, taken up by the first message: the consumer is there but not ready.
     peer.call("basic.qos", prefetch_count=1)
     peer.consume(queue)
@@ -186,10 +167,9 @@ def immediate_has_its_effect(peer: Peer) -> Verdict:
     return _comes_back(peer, b"immediate", _IMMEDIATE)
 
 
-@case("basic.return.whole", covers=["basic/return", _MANDATORY])
+@on_channel("basic.return.whole", covers=["basic/return", _MANDATORY])
 def return_is_complete(peer: Peer) -> Verdict:
     """A returned message contains a code, exchange, routing key, all its properties and its complete body."""
-    peer.open_channel()
     exchange, body = peer.exchange("direct"), b"whole" * (_LARGE_OCTETS // 5)
     properties = _all_properties(peer)
     peer.claim("the message unchanged")

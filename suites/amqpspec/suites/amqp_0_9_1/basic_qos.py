@@ -10,16 +10,16 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import dismiss, settled, witness
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
 
 _THREE = (b"1", b"2", b"3")
 _PER_CONSUMER = "extension/per-consumer-qos"
 
 
-@case("basic.qos.channel", covers=["basic/qos/global", _PER_CONSUMER])
+@on_channel("basic.qos.channel", covers=["basic/qos/global", _PER_CONSUMER])
 def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     """Without global, the consumers of a channel share one window, or each has its own if that is announced."""
-    peer.open_channel()
     queues = peer.queue(exclusive=False), peer.queue(exclusive=False)
     for queue in queues:
         send(peer, queue, _THREE)
@@ -79,11 +79,9 @@ def global_window_spans_channels(peer: Peer) -> Verdict:
     return _by_extension(peer, counts[0] <= 2, seen, sum(counts) <= 2)
 
 
-@case("basic.qos.prefetch-size", covers=["basic/qos/prefetch-size"])
-def octets_stay_within_the_window(peer: Peer) -> Verdict:
+@on_queue("basic.qos.prefetch-size", covers=["basic/qos/prefetch-size"])
+def octets_stay_within_the_window(peer: Peer, queue: str) -> Verdict:
     """Unacknowledged messages stay within the window in octets, and delivery continues when it reopens."""
-    peer.open_channel()
-    queue = peer.queue()
     # 60 and 40 fill a window of 100 to the last octet; 30 more exceed it.
     sent = send(peer, queue, (b"a" * 60, b"b" * 40, b"c" * 30))
     peer.claim("no more than 100 octets unacknowledged, and the rest after an acknowledgement")
@@ -105,10 +103,9 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
     return holds(peer, fine, f"{octets} octets, then {len(rest)} messages")
 
 
-@case("basic.qos.prefetch-size.zero", covers=["basic/qos/prefetch-size"])
+@on_channel("basic.qos.prefetch-size.zero", covers=["basic/qos/prefetch-size"])
 def zero_octets_is_no_limit(peer: Peer) -> Verdict:
     """A window of zero octets sets no limit, if the server sends messages in advance at all."""
-    peer.open_channel()
     before, queue = peer.queue(), peer.queue()
     send(peer, before, _THREE)
     tag = peer.consume(before)
@@ -125,11 +122,9 @@ def zero_octets_is_no_limit(peer: Peer) -> Verdict:
     return equals(peer, len(awaited(peer, 3)), len(sent), "unacknowledged messages")
 
 
-@case("basic.qos.prefetch-size.no-ack", covers=["basic/qos/prefetch-size"])
-def octets_do_not_limit_no_ack(peer: Peer) -> Verdict:
+@on_queue("basic.qos.prefetch-size.no-ack", covers=["basic/qos/prefetch-size"])
+def octets_do_not_limit_no_ack(peer: Peer, queue: str) -> Verdict:
     """A window in octets does not limit a consumer with no-ack."""
-    peer.open_channel()
-    queue = peer.queue()
     sent = send(peer, queue, (b"a" * 50, b"b" * 50, b"c" * 50))
     peer.claim("all messages, without an acknowledgement")
     if (refused := _window_in_octets(peer, 60)) is not None:
@@ -138,11 +133,9 @@ def octets_do_not_limit_no_ack(peer: Peer) -> Verdict:
     return equals(peer, len(awaited(peer, 3)), len(sent), "deliveries")
 
 
-@case("basic.qos.prefetch-size.single", covers=["basic/qos/prefetch-size/single-message"])
-def single_message_passes_the_window(peer: Peer) -> Verdict:
+@on_queue("basic.qos.prefetch-size.single", covers=["basic/qos/prefetch-size/single-message"])
+def single_message_passes_the_window(peer: Peer, queue: str) -> Verdict:
     """A message larger than the window in octets is delivered, one at a time, to a client that holds no other."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"a" * 500, b"b" * 500))
     peer.claim("one large message, and the next after its acknowledgement")
     # 10 octets: no message fits, so each comes alone or never.
@@ -153,11 +146,11 @@ def single_message_passes_the_window(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery().body[:1], b"b", "second message")
 
 
-@case("basic.qos.prefetch-count.both", covers=["basic/qos/prefetch-size", "basic/qos/prefetch-count"])
-def both_windows_have_to_allow(peer: Peer) -> Verdict:
+@on_shared_queue(
+    "basic.qos.prefetch-count.both", covers=["basic/qos/prefetch-size", "basic/qos/prefetch-count"]
+)
+def both_windows_have_to_allow(peer: Peer, queue: str) -> Verdict:
     """A free window in messages does not override a full window in octets."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     send(peer, queue, (b"a" * 80, b"b" * 80, b"c" * 80))
     peer.claim("one unacknowledged message")
     if (refused := _window_in_octets(peer, 100, prefetch_count=3)) is not None:
@@ -184,11 +177,9 @@ def window_of_the_connection_stays(peer: Peer) -> Verdict:
     return _two_windows(peer, ({"prefetch_count": 2, "global": True}, {"prefetch_count": 4, "global": False}))
 
 
-@case("basic.qos.prefetch-count.no-ack", covers=["basic/qos/prefetch-count"])
-def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
+@on_queue("basic.qos.prefetch-count.no-ack", covers=["basic/qos/prefetch-count"])
+def count_does_not_limit_no_ack(peer: Peer, queue: str) -> Verdict:
     """A window in messages does not limit a consumer with no-ack."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, _THREE)
     peer.claim("all messages, without an acknowledgement")
     peer.call("basic.qos", prefetch_count=1)
@@ -196,11 +187,9 @@ def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
     return equals(peer, bodies(awaited(peer, 3)), [*_THREE], "deliveries")
 
 
-@case("basic.qos.prefetch-count.less", covers=["basic/qos/prefetch-count/less"])
-def server_may_stay_below(peer: Peer) -> Verdict:
+@on_queue("basic.qos.prefetch-count.less", covers=["basic/qos/prefetch-count/less"])
+def server_may_stay_below(peer: Peer, queue: str) -> Verdict:
     """A server may send fewer messages in advance than the window allows."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, _THREE)
     peer.claim("at most 3 unacknowledged messages")
     peer.call("basic.qos", prefetch_count=3)
@@ -208,11 +197,9 @@ def server_may_stay_below(peer: Peer) -> Verdict:
     return observed_either_way(peer, f"{len(awaited(peer, 3))} messages ahead where 3 are allowed")
 
 
-@case("basic.qos.prefetch-count.no-more", covers=["basic/qos/prefetch-count/no-more"])
-def never_beyond_the_window(peer: Peer) -> Verdict:
+@on_shared_queue("basic.qos.prefetch-count.no-more", covers=["basic/qos/prefetch-count/no-more"])
+def never_beyond_the_window(peer: Peer, queue: str) -> Verdict:
     """A server never sends more messages in advance than the window allows, initially and after an acknowledgement."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     send(peer, queue, [b"%d" % number for number in range(9)])
     peer.claim("no more than 3 unacknowledged messages at any time")
     peer.call("basic.qos", prefetch_count=3)
@@ -224,11 +211,9 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
     return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
 
 
-@case("basic.qos-ok.existing-consumer", covers=["basic/qos-ok", _PER_CONSUMER])
-def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
+@on_shared_queue("basic.qos-ok.existing-consumer", covers=["basic/qos-ok", _PER_CONSUMER])
+def qos_holds_for_existing_consumers(peer: Peer, queue: str) -> Verdict:
     """A window applies to an existing consumer; by the extension, to later ones."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue)
     extended = _is_per_consumer(peer)
     peer.claim(f"no more than 1 unacknowledged message{' of a later consumer' if extended else ''}")
@@ -240,11 +225,9 @@ def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
     return _later_consumer(peer, f"{count} unacknowledged messages", count <= 1)
 
 
-@case("basic.qos-ok.replaced", covers=["basic/qos-ok", _PER_CONSUMER])
-def next_qos_replaces_the_last(peer: Peer) -> Verdict:
+@on_shared_queue("basic.qos-ok.replaced", covers=["basic/qos-ok", _PER_CONSUMER])
+def next_qos_replaces_the_last(peer: Peer, queue: str) -> Verdict:
     """A new qos replaces the previous one, also for an existing consumer; by the extension, for later ones."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.call("basic.qos", prefetch_count=3)
     peer.consume(queue)
     send(peer, queue, _THREE)

@@ -7,6 +7,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send
 
 _THREE = (b"1", b"2", b"3")
@@ -43,10 +44,9 @@ def rejection_by_nack_opens_the_window(peer: Peer) -> Verdict:
     return _opens(peer, "basic.nack", requeue=False)
 
 
-@case("basic.qos.prefetch-count.reopens-by-requeue", covers=["basic/qos/prefetch-count"])
+@on_channel("basic.qos.prefetch-count.reopens-by-requeue", covers=["basic/qos/prefetch-count"])
 def requeuing_opens_the_window(peer: Peer) -> Verdict:
     """A reject with requeue reopens the window for a message of another queue."""
-    peer.open_channel()
     queues = peer.queue(), peer.queue()
     for queue in queues:
         send(peer, queue, (queue.encode(),))
@@ -61,15 +61,13 @@ def requeuing_opens_the_window(peer: Peer) -> Verdict:
     return equals(peer, bodies(awaited(peer, 1)), [queues[1].encode()], "deliveries")
 
 
-@case(
+@on_queue(
     "basic.qos.prefetch-count.reopens-by-commit",
     covers=["basic/qos/prefetch-count", "tx/commit"],
     needs=["tx"],
 )
-def commit_opens_the_window(peer: Peer) -> Verdict:
+def commit_opens_the_window(peer: Peer, queue: str) -> Verdict:
     """An acknowledgement reopens the window for the next message no later than its commit, each time."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, _THREE)
     peer.call("tx.select")
     peer.claim("one message after each commit")

@@ -9,6 +9,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals, judge_arrival, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead, taken
 
 _RECIPIENT = "domain/redelivered/implementation-recipient"
@@ -59,10 +60,9 @@ def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
     return equals(peer, received, ([*_TWO], []), "messages at this consumer, and at another one")
 
 
-@case("basic.recover-async.beside-a-get", covers=["basic/recover-async"])
+@on_channel("basic.recover-async.beside-a-get", covers=["basic/recover-async"])
 def recover_async_beside_a_get(peer: Peer) -> Verdict:
     """Without requeue, a consumer's messages are redelivered even if basic.get has fetched one on its channel."""
-    peer.open_channel()
     fetched, consumed = peer.queue(), peer.queue()
     for queue in (fetched, consumed):
         send(peer, queue, (queue.encode(),))
@@ -135,10 +135,9 @@ def recover_to_anybody(peer: Peer) -> Verdict:
     return equals(peer, got, [(body, True) for body in _TWO], "body and redelivered")
 
 
-@case("basic.recover-ok", covers=["basic/recover-ok"])
+@on_channel("basic.recover-ok", covers=["basic/recover-ok"])
 def recover_is_answered(peer: Peer) -> Verdict:
     """Recover is answered with recover-ok, even if there is nothing to recover."""
-    peer.open_channel()
     peer.claim("basic.recover-ok with nothing to recover")
     peer.send("basic.recover", requeue=True)
     return _answered(peer)

@@ -9,6 +9,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import first_of, settled
+from amqpspec.suites.amqp_0_9_1._cases import on_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
@@ -78,11 +79,9 @@ def nack_is_heard_while_sending(peer: Peer) -> Verdict:
     return _heard_while_sending(peer, "basic.nack")
 
 
-@case("basic.nack.twice", covers=["basic/nack/multiple/exists-once"], needs=["nack"])
-def rejected_twice(peer: Peer) -> Verdict:
+@on_queue("basic.nack.twice", covers=["basic/nack/multiple/exists-once"], needs=["nack"])
+def rejected_twice(peer: Peer, queue: str) -> Verdict:
     """A second nack of a message is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     first, _ = taken(peer, queue, 2)
     peer.send("basic.nack", delivery_tag=first["delivery_tag"], requeue=False)
@@ -91,37 +90,31 @@ def rejected_twice(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("basic.nack.unknown", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
-def unknown_tag(peer: Peer) -> Verdict:
+@on_queue("basic.nack.unknown", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
+def unknown_tag(peer: Peer, queue: str) -> Verdict:
     """A nack of an unknown delivery tag is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1",))
     taken(peer, queue, 1)
     peer.send("basic.nack", delivery_tag=_UNKNOWN)
     return rejects_violation(peer)
 
 
-@case("basic.nack.unknown-multiple", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
-def unknown_tag_of_many(peer: Peer) -> Verdict:
+@on_queue("basic.nack.unknown-multiple", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
+def unknown_tag_of_many(peer: Peer, queue: str) -> Verdict:
     """A nack with multiple up to an unknown delivery tag is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     taken(peer, queue, 2)
     peer.send("basic.nack", delivery_tag=_UNKNOWN, multiple=True)
     return rejects_violation(peer)
 
 
-@case(
+@on_queue(
     "basic.nack.after-ack",
     covers=["basic/nack/multiple/exists-unknown", "basic/nack/multiple/exists-once"],
     needs=["nack"],
 )
-def rejected_after_acknowledgement(peer: Peer) -> Verdict:
+def rejected_after_acknowledgement(peer: Peer, queue: str) -> Verdict:
     """A nack of a message that was acknowledged is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1",))
     (message,) = taken(peer, queue, 1)
     peer.send("basic.ack", delivery_tag=message["delivery_tag"])

@@ -10,6 +10,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method
 from amqpspec.suites.amqp_0_9_1._queues import arrive, contents
 
@@ -38,19 +39,17 @@ def content_before_open(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@case("channel.grammar.after-close", covers=["channel/grammar"])
+@on_channel("channel.grammar.after-close", covers=["channel/grammar"])
 def method_after_close(peer: Peer) -> Verdict:
     """A method on a channel that was closed is refused."""
-    peer.open_channel()
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.send("queue.declare", queue=peer.name("q"), exclusive=True)
     return rejects_violation(peer, barrier=False)
 
 
-@case("channel.grammar.reopened", covers=["channel/grammar"])
+@on_channel("channel.grammar.reopened", covers=["channel/grammar"])
 def number_is_free_after_close(peer: Peer) -> Verdict:
     """The number of a closed channel can be opened again."""
-    peer.open_channel()
     peer.claim("the same channel number open again")
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.call("channel.open")
@@ -58,10 +57,9 @@ def number_is_free_after_close(peer: Peer) -> Verdict:
     return holds(peer, True, "channel.open-ok, and answers on the channel")
 
 
-@case("channel.open.twice", covers=["channel/open/state"])
+@on_channel("channel.open.twice", covers=["channel/open/state"])
 def open_an_open_channel(peer: Peer) -> Verdict:
     """A second open on an open channel number is refused."""
-    peer.open_channel()
     peer.send("channel.open")
     return rejects_violation(peer)
 
@@ -69,21 +67,18 @@ def open_an_open_channel(peer: Peer) -> Verdict:
 # --- flow
 
 
-@case("channel.flow.initially-active", covers=["channel/flow/initial-state"])
-def flow_is_active_at_first(peer: Peer) -> Verdict:
+@on_queue("channel.flow.initially-active", covers=["channel/flow/initial-state"])
+def flow_is_active_at_first(peer: Peer, queue: str) -> Verdict:
     """A channel delivers messages without being activated."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.consume(queue, no_ack=True)
     peer.claim("a delivery on a channel whose flow was never set")
     peer.publish(queue, b"at once")
     return equals(peer, peer.delivery().body, b"at once", "delivered body")
 
 
-@case("channel.flow.initially-paused", covers=["channel/flow/initial-state-paused"])
+@on_channel("channel.flow.initially-paused", covers=["channel/flow/initial-state-paused"])
 def channel_paused_at_once(peer: Peer) -> Verdict:
     """A channel that is paused right after it was opened delivers nothing to a consumer."""
-    peer.open_channel()
     peer.claim("no delivery on a channel that was paused immediately")
     peer.call("channel.flow", active=False)
     queue = peer.queue(exclusive=False)
@@ -92,11 +87,9 @@ def channel_paused_at_once(peer: Peer) -> Verdict:
     return equals(peer, len(settled(queue, (peer, 1), witness(peer, queue))[0]), 0, "deliveries")
 
 
-@case("channel.flow.answered-under-load", covers=["channel/flow/bidirectional"])
-def flow_is_answered_under_load(peer: Peer) -> Verdict:
+@on_queue("channel.flow.answered-under-load", covers=["channel/flow/bidirectional"])
+def flow_is_answered_under_load(peer: Peer, queue: str) -> Verdict:
     """A server that is sending many messages answers flow before it has sent the last of them."""
-    peer.open_channel()
-    queue = peer.queue()
     for _ in range(FLOOD_MESSAGES):
         peer.publish(queue, FLOOD_BODY)
     arrive(peer, queue, FLOOD_MESSAGES)
@@ -109,11 +102,9 @@ def flow_is_answered_under_load(peer: Peer) -> Verdict:
     return holds(peer, before < FLOOD_MESSAGES, f"channel.flow-ok after {_share(before)} of the messages")
 
 
-@case("channel.flow.get-while-paused", covers=["channel/flow/get"])
-def get_works_while_paused(peer: Peer) -> Verdict:
+@on_queue("channel.flow.get-while-paused", covers=["channel/flow/get"])
+def get_works_while_paused(peer: Peer, queue: str) -> Verdict:
     """A paused channel still answers basic.get with a message."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.publish(queue, b"asked for")
     peer.call("channel.flow", active=False)
     arrive(peer, queue, 1)
@@ -122,11 +113,9 @@ def get_works_while_paused(peer: Peer) -> Verdict:
     return equals(peer, message and message.body, b"asked for", "body")
 
 
-@case("channel.flow.stops", covers=["channel/flow/active"])
-def flow_stops_deliveries(peer: Peer) -> Verdict:
+@on_shared_queue("channel.flow.stops", covers=["channel/flow/active"])
+def flow_stops_deliveries(peer: Peer, queue: str) -> Verdict:
     """Deliveries to a consumer stop after flow with active set to zero."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue, no_ack=True)
     peer.claim("no delivery on a channel that was paused")
     peer.call("channel.flow", active=False)
@@ -135,10 +124,9 @@ def flow_stops_deliveries(peer: Peer) -> Verdict:
     return equals(peer, len(settled(queue, (peer, 1), witness(peer, queue))[0]), 0, "deliveries")
 
 
-@case("channel.flow.resumes", covers=["channel/flow/active"])
+@on_channel("channel.flow.resumes", covers=["channel/flow/active"])
 def flow_resumes_deliveries(peer: Peer) -> Verdict:
     """Messages held back on a paused channel are delivered after flow with active set to one."""
-    peer.open_channel()
     queues = peer.queue(), peer.queue()
     for queue in queues:
         peer.consume(queue, no_ack=True)
@@ -181,18 +169,16 @@ def flow_ok_repeats_zero(peer: Peer) -> Verdict:
 # --- close and close-ok
 
 
-@case("channel.close.failing-declare", covers=["channel/close/failing-method"])
+@on_channel("channel.close.failing-declare", covers=["channel/close/failing-method"])
 def close_names_the_declaration(peer: Peer) -> Verdict:
     """A channel.close caused by a method contains its class and method ids."""
-    peer.open_channel()
     peer.send("queue.declare", queue=peer.name("absent"), passive=True)
     return names_method(peer, closing_of(peer, "channel.close"), "queue.declare")
 
 
-@case("channel.close.failing-publish", covers=["channel/close/failing-method"])
+@on_channel("channel.close.failing-publish", covers=["channel/close/failing-method"])
 def close_names_the_publication(peer: Peer) -> Verdict:
     """channel.close contains the ids of the failing method, even if a content followed it."""
-    peer.open_channel()
     # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no ids.
     peer.publish("key", b"astray", exchange=peer.name("absent"))
     return names_method(peer, closing_of(peer, "channel.close"), "basic.publish")

@@ -13,6 +13,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 
 _NEEDS = ("confirm",)
 # Repeated, as a confirmation that comes too early wins its race only sometimes.
@@ -57,11 +58,9 @@ def consumed_messages_are_confirmed(peer: Peer) -> Verdict:
     return equals(peer, _confirmed(peer, 2), _all(2), "confirmed")
 
 
-@case("confirm.sequence.from-one", covers=["confirm/sequence"], needs=_NEEDS)
-def counting_begins_with_select(peer: Peer) -> Verdict:
+@on_queue("confirm.sequence.from-one", covers=["confirm/sequence"], needs=_NEEDS)
+def counting_begins_with_select(peer: Peer, queue: str) -> Verdict:
     """Publications are numbered from one after select; earlier ones are neither counted nor confirmed."""
-    peer.open_channel()
-    queue = peer.queue()
     for body in (b"before", b"before"):
         peer.publish(queue, body)
     peer.claim("confirmations of 1 and 2, and no others")
@@ -137,10 +136,9 @@ def mandatory_messages_are_confirmed(peer: Peer) -> Verdict:
     return equals(peer, _confirmed(peer, 4, queue), _all(4), "confirmed")
 
 
-@case("confirm.queues.enqueued", covers=["confirm/all-queues"], needs=_NEEDS)
+@on_channel("confirm.queues.enqueued", covers=["confirm/all-queues"], needs=_NEEDS)
 def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
     """A confirmed message is in each queue that it was routed to, also for another connection."""
-    peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue(durable=True) for _ in range(5)]
     for queue in queues:
         peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -156,10 +154,9 @@ def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
     return equals(peer, had, [len(queues)] * _ROUNDS, "queues that had the message, by round:")
 
 
-@case("confirm.queues.persisted", covers=["confirm/all-queues"], needs=_NEEDS, restarts=True)
+@on_channel("confirm.queues.persisted", covers=["confirm/all-queues"], needs=_NEEDS, restarts=True)
 def confirmed_when_persisted(peer: Peer) -> Verdict:
     """Confirmed persistent messages are in their durable queues after a restart."""
-    peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue(durable=True) for _ in range(2)]
     for queue in queues:
         peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -217,10 +214,9 @@ def each_returned_before_confirmed(peer: Peer) -> Verdict:
     return equals(peer, (returned, early), (_ROUNDS, 0), "number of returned and of early confirmed messages")
 
 
-@case("confirm.select.transacted", covers=["confirm/select/transacted"], needs=[*_NEEDS, "tx"])
+@on_channel("confirm.select.transacted", covers=["confirm/select/transacted"], needs=[*_NEEDS, "tx"])
 def select_on_a_transacted_channel(peer: Peer) -> Verdict:
     """confirm.select on a channel with transactions is refused."""
-    peer.open_channel()
     peer.call("tx.select")
     peer.send("confirm.select")
     return rejects_violation(peer)

@@ -11,6 +11,7 @@ from amqpspec.run.oracles import does_not_apply, ends_connection, equals, holds,
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.dialects import load_ledger
 from amqpspec.suites.amqp_0_9_1 import DIALECT
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method, until_end
 from amqpspec.suites.amqp_0_9_1._queues import arrive, routed
 
@@ -50,14 +51,13 @@ def exchange_of_another_host(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@case(
+@on_shared_queue(
     "connection.open.virtual-host.messages-elsewhere",
     covers=["connection/open/virtual-host/separation-access"],
     hooks=("second-vhost",),
 )
-def messages_of_another_host(peer: Peer) -> Verdict:
+def messages_of_another_host(peer: Peer, queue: str) -> Verdict:
     """A client cannot get messages from a queue of another virtual host."""
-    queue = peer.open_channel().queue(exclusive=False)
     peer.publish(queue, b"kept apart")
     peer.barrier(queue=queue)
     other = _in_second_vhost(peer)
@@ -65,14 +65,13 @@ def messages_of_another_host(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@case(
+@on_shared_queue(
     "connection.open.virtual-host.same-name",
     covers=["connection/open/virtual-host/separation-entities"],
     hooks=("second-vhost",),
 )
-def same_name_in_two_hosts(peer: Peer) -> Verdict:
+def same_name_in_two_hosts(peer: Peer, queue: str) -> Verdict:
     """Queues of the same name in two virtual hosts hold separate messages."""
-    queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
     peer.claim("each of two queues of the same name contains only its own message")
     other.queue(queue=queue, exclusive=False)
@@ -127,10 +126,9 @@ def channels_after_open_ok(peer: Peer) -> Verdict:
 # --- close and close-ok
 
 
-@case("connection.close.failing-method", covers=["connection/close/failing-method"])
+@on_channel("connection.close.failing-method", covers=["connection/close/failing-method"])
 def close_names_the_method(peer: Peer) -> Verdict:
     """A connection.close caused by a method contains its class and method ids."""
-    peer.open_channel()
     peer.send("channel.open")
     return names_method(peer, closing_of(peer, "connection.close"), "channel.open")
 
@@ -176,10 +174,9 @@ def crossing_closes(peer: Peer) -> Verdict:
     return holds(peer, True, "connection.close, then connection.close-ok")
 
 
-@case("connection.close-ok.answer", covers=["connection/close-ok"])
+@on_channel("connection.close-ok.answer", covers=["connection/close-ok"])
 def close_is_answered(peer: Peer) -> Verdict:
     """The server answers connection.close with close-ok, and the socket ends once the client closes it."""
-    peer.open_channel()
     peer.claim("connection.close-ok, then the socket closes")
     peer.call("connection.close", channel=0, reply_code=200, reply_text="done")
     # A server may wait for the client to end its half of the stream first.
@@ -199,14 +196,13 @@ def socket_ends_after_exception(peer: Peer) -> Verdict:
 # --- update-secret
 
 
-@case(
+@on_channel(
     "connection.update-secret.confirmed",
     covers=["connection/update-secret"],
     needs=("update-secret",),
 )
 def new_secret_is_confirmed(peer: Peer) -> Verdict:
     """The server confirms a new secret, and the connection continues to work."""
-    peer.open_channel()
     peer.claim("connection.update-secret-ok, and the connection continues to work")
     peer.send("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
     answer = peer.arrival("connection.update-secret-ok", channel=0)

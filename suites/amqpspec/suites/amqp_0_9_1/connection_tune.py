@@ -8,6 +8,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_small_frames
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, limit_of_its_own, opened_with_heartbeats
 from amqpspec.suites.amqp_0_9_1._queues import arrive
 
@@ -109,10 +110,9 @@ def smallest_frame_max(peer: Peer) -> Verdict:
     return holds(peer, True, "open-ok")
 
 
-@case("connection.tune.frame-max.exact", covers=["connection/tune/frame-max/whole-frame"])
+@on_small_frames("connection.tune.frame-max.exact", covers=["connection/tune/frame-max/whole-frame"])
 def frame_of_exact_size(peer: Peer) -> Verdict:
     """A client may select a frame-max below the offer, and the server accepts a whole frame of exactly that size."""
-    peer = peer.open_small()
     queue = peer.queue()
     body = b"x" * (peer.frame_max_octets - peer.dialect.layout.overhead_octets)
     peer.claim("a message whose body frame is of frame-max octets")
@@ -122,10 +122,9 @@ def frame_of_exact_size(peer: Peer) -> Verdict:
     return equals(peer, message and len(message.body), len(body), "body octets")
 
 
-@case("connection.tune.frame-max.one-octet-over", covers=["connection/tune/frame-max/whole-frame"])
+@on_small_frames("connection.tune.frame-max.one-octet-over", covers=["connection/tune/frame-max/whole-frame"])
 def frame_of_one_octet_too_many(peer: Peer) -> Verdict:
     """A frame that exceeds frame-max by one octet, including header and end octet, is refused."""
-    peer = peer.open_small()
     return _refuses_body_frame(peer, peer.frame_max_octets + 1)
 
 
@@ -151,17 +150,15 @@ def offered_frame_max(peer: Peer) -> Verdict:
     return holds(peer, offered == 0 or offered >= _smallest(peer), f"frame-max {offered}")
 
 
-@case("connection.tune-ok.frame-max.far-over", covers=["connection/tune-ok/frame-max/all-frames"])
+@on_small_frames("connection.tune-ok.frame-max.far-over", covers=["connection/tune-ok/frame-max/all-frames"])
 def frame_far_too_large(peer: Peer) -> Verdict:
     """A body frame of twice the agreed frame-max is refused."""
-    peer = peer.open_small()
     return outlived(peer, _refuses_body_frame(peer, 2 * peer.frame_max_octets))
 
 
-@case("connection.tune-ok.frame-max.method", covers=["connection/tune-ok/frame-max/all-frames"])
+@on_small_frames("connection.tune-ok.frame-max.method", covers=["connection/tune-ok/frame-max/all-frames"])
 def method_frame_too_large(peer: Peer) -> Verdict:
     """The agreed frame-max applies to method frames as well."""
-    peer = peer.open_small()
     peer.send(
         "queue.declare",
         queue=peer.name("q"),

@@ -11,23 +11,22 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import best, equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._queues import arrive
 
 # From 0xF000 upwards class-ids are for extensions (PDF §4.2.4).
 _EXTENSION_CLASS = 0xF0F0
 
 
-@case("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/return"])
+@on_channel("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/return"])
 def immediate_message_without_consumer(peer: Peer) -> Verdict:
     """An immediate message without a ready consumer is returned with no-consumers."""
-    peer.open_channel()
     return _returned(peer, "no-consumers", routing_key=peer.queue(), immediate=True)
 
 
-@case("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/return"])
+@on_channel("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/return"])
 def mandatory_message_without_queue(peer: Peer) -> Verdict:
     """A mandatory message that no queue is bound for is returned with no-route."""
-    peer.open_channel()
     return _returned(peer, "no-route", routing_key=peer.name("nowhere"), mandatory=True)
 
 
@@ -39,10 +38,11 @@ def missing_virtual_host(peer: Peer) -> Verdict:
     return rejects_violation(peer, 0, barrier=False)
 
 
-@case("constants.access-refused", covers=["constant/access-refused", "exchange/declare/exchange/reserved"])
+@on_channel(
+    "constants.access-refused", covers=["constant/access-refused", "exchange/declare/exchange/reserved"]
+)
 def reserved_name(peer: Peer) -> Verdict:
     """Declaring an exchange with a reserved name is refused with access-refused."""
-    peer.open_channel()
     name = peer.will_clean("exchange", f"amq.{peer.name()}")
     peer.send("exchange.declare", exchange=name, type="direct")
     return rejects_violation(peer)
@@ -56,45 +56,42 @@ def user_without_permission(peer: Peer) -> Verdict:
     return rejects_violation(limited)
 
 
-@case("constants.not-found", covers=["constant/not-found"])
+@on_channel("constants.not-found", covers=["constant/not-found"])
 def missing_queue(peer: Peer) -> Verdict:
     """Consuming from a missing queue is refused with not-found."""
-    peer.open_channel()
     peer.send("basic.consume", queue=peer.name("missing"))
     return rejects_violation(peer)
 
 
-@case("constants.resource-locked", covers=["constant/resource-locked", "queue/declare/exclusive/exclusive"])
+@on_channel(
+    "constants.resource-locked", covers=["constant/resource-locked", "queue/declare/exclusive/exclusive"]
+)
 def queue_of_another_client(peer: Peer) -> Verdict:
     """Purging the exclusive queue of another client is refused with resource-locked."""
-    peer.open_channel()
     queue = peer.queue(exclusive=True)
     other = peer.another().open_channel()
     other.send("queue.purge", queue=queue)
     return rejects_violation(other)
 
 
-@case(
+@on_queue(
     "constants.precondition-failed",
     covers=["constant/precondition-failed", "queue/delete/if-empty/not-empty"],
 )
-def queue_that_is_not_empty(peer: Peer) -> Verdict:
+def queue_that_is_not_empty(peer: Peer, queue: str) -> Verdict:
     """Deleting a queue that has messages with if-empty is refused with precondition-failed."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.publish(queue, b"not empty")
     arrive(peer, queue, 1)
     peer.send("queue.delete", queue=queue, if_empty=True)
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "constants.precondition-failed.delivery-tag",
     covers=["constant/precondition-failed", "basic/ack/multiple/exists-unknown"],
 )
 def delivery_tag_that_never_was(peer: Peer) -> Verdict:
     """Acknowledging an unknown delivery tag is refused with precondition-failed."""
-    peer.open_channel()
     peer.send("basic.ack", delivery_tag=7)
     return rejects_violation(peer)
 
@@ -112,13 +109,12 @@ def _refuses_method_frame(peer: Peer, payload: bytes) -> Verdict:
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "constants.syntax-error",
     covers=["constant/syntax-error", "wire/strings/shortstr-zero-octet", "wire/content/malformed-header"],
 )
 def illegal_value(peer: Peer) -> Verdict:
     """A zero octet in a short string, which the type forbids, is refused with syntax-error, or as a bad content."""
-    peer.open_channel()
     peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
     reaction = peer.reaction()
     # In a property, it also makes the content badly formatted (PDF §4.2.6).
@@ -126,10 +122,9 @@ def illegal_value(peer: Peer) -> Verdict:
     return best(judge_reaction(peer, reaction, row) for row in rows)
 
 
-@case("constants.command-invalid", covers=["constant/command-invalid"])
+@on_channel("constants.command-invalid", covers=["constant/command-invalid"])
 def open_an_open_connection(peer: Peer) -> Verdict:
     """connection.open on an open connection is refused with command-invalid."""
-    peer.open_channel()
     # connection.open travels on channel 0; the barrier is on channel 1, which is open.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer)
@@ -143,38 +138,35 @@ def channel_that_is_not_open(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@case("constants.channel-error.closed", covers=["constant/channel-error", "channel/grammar"])
+@on_channel("constants.channel-error.closed", covers=["constant/channel-error", "channel/grammar"])
 def channel_that_was_closed(peer: Peer) -> Verdict:
     """A method on a channel that was closed is refused with channel-error."""
-    peer.open_channel()
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.send("basic.qos", prefetch_count=1)
     return rejects_violation(peer, barrier=False)
 
 
-@case("constants.unexpected-frame", covers=["constant/unexpected-frame", "wire/content/unexpected-body"])
+@on_channel(
+    "constants.unexpected-frame", covers=["constant/unexpected-frame", "wire/content/unexpected-body"]
+)
 def body_where_a_method_is_due(peer: Peer) -> Verdict:
     """A content body in place of a method is refused with unexpected-frame."""
-    peer.open_channel()
     peer.call("basic.qos", prefetch_count=1)
     peer.send_frame("body", b"out of place")
     return rejects_violation(peer)
 
 
-@case("constants.not-allowed", covers=["constant/not-allowed", "basic/consume/consumer-tag/duplicate"])
-def consumer_tag_twice(peer: Peer) -> Verdict:
+@on_queue("constants.not-allowed", covers=["constant/not-allowed", "basic/consume/consumer-tag/duplicate"])
+def consumer_tag_twice(peer: Peer, queue: str) -> Verdict:
     """A second use of a consumer tag on a channel is refused with not-allowed."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.consume(queue, consumer_tag="once")
     peer.send("basic.consume", queue=queue, consumer_tag="once")
     return rejects_violation(peer)
 
 
-@case("constants.not-implemented", covers=["constant/not-implemented", "wire/method/unknown-class"])
+@on_channel("constants.not-implemented", covers=["constant/not-implemented", "wire/method/unknown-class"])
 def class_of_an_extension(peer: Peer) -> Verdict:
     """A method of an extension that no server supports is refused with not-implemented, or as invalid."""
-    peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _EXTENSION_CLASS, 1))
     return rejects_violation(peer)
 

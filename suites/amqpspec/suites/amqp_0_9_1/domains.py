@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, left_unacknowledged, sent_ahead
 from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, counts, exists, fill, hold
 
 # --- consumer-tag
 
 
-@case("domain.consumer-tag.two-channels", covers=["domain/consumer-tag"])
+@on_channel("domain.consumer-tag.two-channels", covers=["domain/consumer-tag"])
 def same_tag_on_two_channels(peer: Peer) -> Verdict:
     """Two channels of a connection can use the same consumer tag for separate consumers."""
-    peer.open_channel()
     peer.open_channel(2)
     queues = [peer.queue(), peer.queue()]
     peer.claim("each channel's consumer with its own queue")
@@ -28,10 +27,9 @@ def same_tag_on_two_channels(peer: Peer) -> Verdict:
     return equals(peer, received, queues, "queues served on channels 1 and 2")
 
 
-@case("domain.consumer-tag.cancelled-on-one", covers=["domain/consumer-tag"])
+@on_channel("domain.consumer-tag.cancelled-on-one", covers=["domain/consumer-tag"])
 def tag_cancelled_on_one_channel(peer: Peer) -> Verdict:
     """Cancelling a tag on one channel does not affect the consumer with that tag on another channel."""
-    peer.open_channel()
     peer.open_channel(2)
     queues = [peer.queue(), peer.queue()]
     for channel, queue in enumerate(queues, start=1):
@@ -42,11 +40,9 @@ def tag_cancelled_on_one_channel(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery(channel=1).body, b"for channel 1", "delivered body")
 
 
-@case("domain.consumer-tag.twice", covers=["domain/consumer-tag", "basic/consume/consumer-tag/duplicate"])
-def same_tag_on_one_channel(peer: Peer) -> Verdict:
+@on_queue("domain.consumer-tag.twice", covers=["domain/consumer-tag", "basic/consume/consumer-tag/duplicate"])
+def same_tag_on_one_channel(peer: Peer, queue: str) -> Verdict:
     """A consumer tag in use on a channel is refused for another consumer there."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.consume(queue, consumer_tag="tag")
     peer.send("basic.consume", queue=queue, consumer_tag="tag")
     return rejects_violation(peer)
@@ -55,11 +51,9 @@ def same_tag_on_one_channel(peer: Peer) -> Verdict:
 # --- delivery-tag
 
 
-@case("domain.delivery-tag.other-channel", covers=["domain/delivery-tag/channel-local"])
-def acknowledged_on_another_channel(peer: Peer) -> Verdict:
+@on_queue("domain.delivery-tag.other-channel", covers=["domain/delivery-tag/channel-local"])
+def acknowledged_on_another_channel(peer: Peer, queue: str) -> Verdict:
     """A message delivered on one channel cannot be acknowledged on another."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 1)
     tag = hold(peer, queue)["delivery_tag"]
     peer.open_channel(2)
@@ -67,11 +61,9 @@ def acknowledged_on_another_channel(peer: Peer) -> Verdict:
     return rejects_violation(peer, channel=2)
 
 
-@case("domain.delivery-tag.other-channel-harmless", covers=["domain/delivery-tag/channel-local"])
-def message_of_another_channel_stays(peer: Peer) -> Verdict:
+@on_queue("domain.delivery-tag.other-channel-harmless", covers=["domain/delivery-tag/channel-local"])
+def message_of_another_channel_stays(peer: Peer, queue: str) -> Verdict:
     """Acknowledging a tag on the wrong channel does not acknowledge the message on the right one."""
-    peer.open_channel()
-    queue = peer.queue()
     bodies = fill(peer, queue, 1)
     tag = hold(peer, queue)["delivery_tag"]
     peer.open_channel(2)
@@ -84,11 +76,9 @@ def message_of_another_channel_stays(peer: Peer) -> Verdict:
     return equals(peer, hold(peer, queue, channel=3).body, bodies[0], "message")
 
 
-@case("domain.delivery-tag.non-zero", covers=["domain/delivery-tag/non-zero"])
-def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
+@on_queue("domain.delivery-tag.non-zero", covers=["domain/delivery-tag/non-zero"])
+def delivery_tags_are_not_zero(peer: Peer, queue: str) -> Verdict:
     """Neither deliveries nor get-ok have the tag zero."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 4)
     peer.claim("tags other than zero")
     tags = [peer.call("basic.get", queue=queue)["delivery_tag"] for _ in range(2)]
@@ -103,11 +93,9 @@ def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
 # --- no-ack, no-local
 
 
-@case("domain.no-ack.consumed", covers=["domain/no-ack"])
-def no_ack_consumer_takes_for_good(peer: Peer) -> Verdict:
+@on_queue("domain.no-ack.consumed", covers=["domain/no-ack"])
+def no_ack_consumer_takes_for_good(peer: Peer, queue: str) -> Verdict:
     """A message sent to a consumer with no-ack is not redelivered when its channel is closed."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 2)
     tag = peer.consume(queue, no_ack=True)
     peer.deliveries(2)
@@ -119,11 +107,9 @@ def no_ack_consumer_takes_for_good(peer: Peer) -> Verdict:
     return equals(peer, bodies(gathered(peer, queue, 1, 2)), [kept], "messages")
 
 
-@case("domain.no-ack.got", covers=["domain/no-ack"])
-def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
+@on_queue("domain.no-ack.got", covers=["domain/no-ack"])
+def no_ack_get_takes_for_good(peer: Peer, queue: str) -> Verdict:
     """A message fetched with no-ack is not redelivered when its channel is closed."""
-    peer.open_channel()
-    queue = peer.queue()
     (first,) = fill(peer, queue, 1)
     got = peer.call("basic.get", queue=queue, no_ack=True).body
     kept = left_unacknowledged(peer, queue)
@@ -134,10 +120,9 @@ def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
     return equals(peer, (got, left), (first, [kept]), "message fetched, then left")
 
 
-@case("domain.no-local.own", covers=["domain/no-local"])
+@on_channel("domain.no-local.own", covers=["domain/no-local"])
 def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
     """A consumer with no-local receives nothing that its own connection published, on any channel."""
-    peer.open_channel()
     peer.open_channel(2)
     queue = peer.queue(exclusive=False)
     peer.consume(queue, no_local=True, no_ack=True)
@@ -151,11 +136,9 @@ def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
     return equals(peer, sorted(bodies(own)), [], "deliveries")
 
 
-@case("domain.no-local.others", covers=["domain/no-local"])
-def no_local_lets_others_through(peer: Peer) -> Verdict:
+@on_shared_queue("domain.no-local.others", covers=["domain/no-local"])
+def no_local_lets_others_through(peer: Peer, queue: str) -> Verdict:
     """A consumer with no-local receives messages of another connection, also after one of its own connection."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.consume(queue, no_local=True, no_ack=True)
     peer.publish(queue, b"own")
     peer.barrier(queue=queue)
@@ -171,10 +154,9 @@ def no_local_lets_others_through(peer: Peer) -> Verdict:
 # --- queue-name
 
 
-@case("domain.queue-name.purge", covers=["domain/queue-name/current"])
+@on_channel("domain.queue-name.purge", covers=["domain/queue-name/current"])
 def blank_name_in_purge(peer: Peer) -> Verdict:
     """A purge without a queue name empties the queue declared last on the channel."""
-    peer.open_channel()
     # Here and below two queues: a server that takes the first, or any, is detected.
     first, last = peer.queue(), peer.queue()
     bodies = [fill(peer, queue, 1) for queue in (first, last)]
@@ -183,20 +165,18 @@ def blank_name_in_purge(peer: Peer) -> Verdict:
     return equals(peer, [contents(peer, first), contents(peer, last)], [bodies[0], []], "messages")
 
 
-@case("domain.queue-name.delete", covers=["domain/queue-name/current"])
+@on_channel("domain.queue-name.delete", covers=["domain/queue-name/current"])
 def blank_name_in_delete(peer: Peer) -> Verdict:
     """A delete without a queue name deletes the queue declared last on the channel."""
-    peer.open_channel()
     first, last = peer.queue(), peer.queue()
     peer.claim("the first queue, and no last one")
     peer.call("queue.delete")
     return equals(peer, [exists(peer, first), exists(peer, last)], [True, False], "queues there")
 
 
-@case("domain.queue-name.consume", covers=["domain/queue-name/current"])
+@on_channel("domain.queue-name.consume", covers=["domain/queue-name/current"])
 def blank_name_in_consume(peer: Peer) -> Verdict:
     """A consume without a queue name starts a consumer on the queue declared last on the channel."""
-    peer.open_channel()
     first, last = peer.queue(), peer.queue()
     peer.claim("the last queue's message")
     peer.call("basic.consume", no_ack=True)
@@ -205,10 +185,9 @@ def blank_name_in_consume(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery().body, b"last", "delivered body")
 
 
-@case("domain.queue-name.get", covers=["domain/queue-name/current"])
+@on_channel("domain.queue-name.get", covers=["domain/queue-name/current"])
 def blank_name_in_get(peer: Peer) -> Verdict:
     """A get without a queue name fetches from the queue declared last on the channel."""
-    peer.open_channel()
     for queue in (peer.queue(), peer.queue()):
         peer.publish(queue, queue.encode())
     arrive(peer, queue, 1)
@@ -216,10 +195,9 @@ def blank_name_in_get(peer: Peer) -> Verdict:
     return equals(peer, peer.call("basic.get", no_ack=True).body, queue.encode(), "body")
 
 
-@case("domain.queue-name.generated", covers=["domain/queue-name/current"])
+@on_channel("domain.queue-name.generated", covers=["domain/queue-name/current"])
 def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
     """The queue declared last may have a name that the server generated."""
-    peer.open_channel()
     peer.queue()
     name = peer.call("queue.declare", exclusive=True)["queue"]
     fill(peer, name, 1)
@@ -227,28 +205,25 @@ def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
     return equals(peer, peer.call("queue.purge")["message_count"], 1, "messages purged")
 
 
-@case("domain.queue-name.other-channel", covers=["domain/queue-name/unknown"])
+@on_channel("domain.queue-name.other-channel", covers=["domain/queue-name/unknown"])
 def blank_name_is_of_its_channel(peer: Peer) -> Verdict:
     """An empty queue name does not refer to a queue declared on another channel."""
-    peer.open_channel()
     peer.queue()
     peer.open_channel(2)
     peer.send("basic.consume", channel=2)
     return rejects_violation(peer, channel=2)
 
 
-@case("domain.queue-name.unknown-in-consume", covers=["domain/queue-name/unknown"])
+@on_channel("domain.queue-name.unknown-in-consume", covers=["domain/queue-name/unknown"])
 def blank_name_means_nothing_in_consume(peer: Peer) -> Verdict:
     """A consume without a queue name is refused on a channel that has declared none."""
-    peer.open_channel()
     peer.send("basic.consume")
     return rejects_violation(peer)
 
 
-@case("domain.queue-name.unknown-in-get", covers=["domain/queue-name/unknown"])
+@on_channel("domain.queue-name.unknown-in-get", covers=["domain/queue-name/unknown"])
 def blank_name_means_nothing_in_get(peer: Peer) -> Verdict:
     """A get without a queue name is refused on a channel that has declared none."""
-    peer.open_channel()
     peer.send("basic.get")
     return rejects_violation(peer)
 
@@ -256,11 +231,9 @@ def blank_name_means_nothing_in_get(peer: Peer) -> Verdict:
 # --- redelivered
 
 
-@case("domain.redelivered.reconnected", covers=["domain/redelivered/implementation-flag"])
-def redelivered_after_reconnecting(peer: Peer) -> Verdict:
+@on_shared_queue("domain.redelivered.reconnected", covers=["domain/redelivered/implementation-flag"])
+def redelivered_after_reconnecting(peer: Peer, queue: str) -> Verdict:
     """A message that a lost connection had not acknowledged is marked redelivered, and was not marked before."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     fill(peer, queue, 1)
     peer.claim("redelivered not set at first, and set the second time")
     first = hold(peer, queue)["redelivered"]
@@ -271,11 +244,9 @@ def redelivered_after_reconnecting(peer: Peer) -> Verdict:
     return equals(peer, (first, later), (False, True), "redelivered")
 
 
-@case("domain.redelivered.requeued", covers=["domain/redelivered/implementation-flag"])
-def redelivered_after_requeueing(peer: Peer) -> Verdict:
+@on_queue("domain.redelivered.requeued", covers=["domain/redelivered/implementation-flag"])
+def redelivered_after_requeueing(peer: Peer, queue: str) -> Verdict:
     """A message fetched with get and requeued by closing the channel is marked redelivered."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 2)
     first = peer.call("basic.get", queue=queue)["redelivered"]
     peer.call("channel.close", reply_code=200, reply_text="done")
@@ -287,11 +258,9 @@ def redelivered_after_requeueing(peer: Peer) -> Verdict:
     return equals(peer, (first, sorted(later)), (False, [False, True]), "redelivered")
 
 
-@case("domain.redelivered.recipient", covers=["domain/redelivered/implementation-recipient"])
-def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
+@on_shared_queue("domain.redelivered.recipient", covers=["domain/redelivered/implementation-recipient"])
+def redelivered_to_the_first_recipient(peer: Peer, queue: str) -> Verdict:
     """Messages that are redelivered without requeue are delivered to their original recipient."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 2)
     peer.consume(queue)
     sent_ahead(peer, 2)
@@ -306,32 +275,27 @@ def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
 # --- message-count
 
 
-@case("domain.message-count.new", covers=["domain/message-count"])
+@on_channel("domain.message-count.new", covers=["domain/message-count"])
 def new_queue_has_no_messages(peer: Peer) -> Verdict:
     """The message count of a newly declared queue is zero."""
-    peer.open_channel()
     name = peer.name("q")
     peer.claim("a count of zero")
     reported = peer.call("queue.declare", queue=name, exclusive=True)["message_count"]
     return equals(peer, reported, 0, "message count")
 
 
-@case("domain.message-count.unacknowledged", covers=["domain/message-count"])
-def unacknowledged_messages_do_not_count(peer: Peer) -> Verdict:
+@on_queue("domain.message-count.unacknowledged", covers=["domain/message-count"])
+def unacknowledged_messages_do_not_count(peer: Peer, queue: str) -> Verdict:
     """The message count does not include unacknowledged messages."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 3)
     peer.claim("a count of the messages that are left")
     reported = peer.call("basic.get", queue=queue)["message_count"]
     return equals(peer, (reported, counts(peer, queue)[0]), (2, 2), "message counts in get-ok and declare-ok")
 
 
-@case("domain.message-count.uncommitted", covers=["domain/message-count"], needs=("tx",))
-def uncommitted_messages_do_not_count(peer: Peer) -> Verdict:
+@on_queue("domain.message-count.uncommitted", covers=["domain/message-count"], needs=("tx",))
+def uncommitted_messages_do_not_count(peer: Peer, queue: str) -> Verdict:
     """The message count includes messages of a transaction only after commit."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.call("tx.select")
     peer.claim("a count of zero before the commit, and of two after it")
     peer.publish(queue, b"one")

@@ -9,10 +9,10 @@ from typing import Any
 
 from amqpspec.peer.events import Reaction
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._routes import listening, reached
 
 _NEEDS = ("exchange-bind",)
@@ -20,20 +20,18 @@ _NEEDS = ("exchange-bind",)
 # --- bind
 
 
-@case("exchange.bind.twice", covers=["exchange/bind/duplicates"], needs=_NEEDS)
+@on_channel("exchange.bind.twice", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bound_twice(peer: Peer) -> Verdict:
     """A duplicate binding between two exchanges is confirmed, and routes a message once."""
-    peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("bind-ok again, and one copy of the message")
     peer.call("exchange.bind", **binding)
     return equals(peer, reached(peer, [queue], "red", exchange=source), [1], "copies")
 
 
-@case("exchange.bind.twice-undone-once", covers=["exchange/bind/duplicates"], needs=_NEEDS)
+@on_channel("exchange.bind.twice-undone-once", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bound_twice_and_undone_once(peer: Peer) -> Verdict:
     """A duplicate binding is one binding: one unbind removes it."""
-    peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("no message after a single unbind")
     peer.call("exchange.bind", **binding)
@@ -41,10 +39,9 @@ def bound_twice_and_undone_once(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], "red", exchange=source), [0], "copies")
 
 
-@case("exchange.bind.other-keys", covers=["exchange/bind/duplicates"], needs=_NEEDS)
+@on_channel("exchange.bind.other-keys", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bindings_that_differ(peer: Peer) -> Verdict:
     """Bindings between the same exchanges with different keys are separate bindings."""
-    peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("the other bindings stay when one is undone")
     # Not tried with other arguments: their meaning depends on the exchange type (field arguments of exchange.bind).
@@ -55,10 +52,9 @@ def bindings_that_differ(peer: Peer) -> Verdict:
     return equals(peer, received, [[1], [0], [1]], "copies by key")
 
 
-@case("exchange.bind.itself", covers=["exchange/bind/cyclical"], needs=_NEEDS)
+@on_channel("exchange.bind.itself", covers=["exchange/bind/cyclical"], needs=_NEEDS)
 def bound_to_itself(peer: Peer) -> Verdict:
     """An exchange can be bound to itself, and routes a message once."""
-    peer.open_channel()
     exchange = peer.exchange("fanout")
     queue = listening(peer, exchange)
     peer.claim("bind-ok, and one copy of the message")
@@ -66,10 +62,9 @@ def bound_to_itself(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies")
 
 
-@case("exchange.bind.circle", covers=["exchange/bind/cyclical"], needs=_NEEDS)
+@on_channel("exchange.bind.circle", covers=["exchange/bind/cyclical"], needs=_NEEDS)
 def bound_in_a_circle(peer: Peer) -> Verdict:
     """Three exchanges can be bound in a circle, and a message is routed through it once."""
-    peer.open_channel()
     exchanges = [peer.exchange("fanout") for _ in range(3)]
     queues = [listening(peer, exchange) for exchange in exchanges]
     peer.claim("bind-ok, and one copy of the message at each exchange")
@@ -80,10 +75,9 @@ def bound_in_a_circle(peer: Peer) -> Verdict:
     return equals(peer, received, [[1, 1, 1]] * 3, "copies by start and queue")
 
 
-@case("exchange.bind.several-bindings", covers=["exchange/bind/unique"], needs=_NEEDS)
+@on_channel("exchange.bind.several-bindings", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_bindings_that_match(peer: Peer) -> Verdict:
     """A message that matches several bindings between two exchanges is routed once."""
-    peer.open_channel()
     source, destination = peer.exchange("topic"), peer.exchange("fanout")
     queue = listening(peer, destination)
     for key in ("red.dark", "red.*", "#"):
@@ -92,10 +86,9 @@ def several_bindings_that_match(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], "red.dark", exchange=source), [1], "copies")
 
 
-@case("exchange.bind.several-ways", covers=["exchange/bind/unique"], needs=_NEEDS)
+@on_channel("exchange.bind.several-ways", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_ways_to_an_exchange(peer: Peer) -> Verdict:
     """A message with two paths to a third exchange reaches it once."""
-    peer.open_channel()
     source, left, right, destination = (peer.exchange("fanout") for _ in range(4))
     for one, two in ((source, left), (source, right), (left, destination), (right, destination)):
         peer.call("exchange.bind", destination=two, source=one)
@@ -106,10 +99,9 @@ def several_ways_to_an_exchange(peer: Peer) -> Verdict:
     )
 
 
-@case("exchange.bind.several-ways-to-a-queue", covers=["exchange/bind/unique"], needs=_NEEDS)
+@on_channel("exchange.bind.several-ways-to-a-queue", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_ways_to_a_queue(peer: Peer) -> Verdict:
     """A queue bound to several exchanges on the path of a message receives it once."""
-    peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     queue = listening(peer, source)
     peer.call("queue.bind", queue=queue, exchange=destination)
@@ -118,20 +110,20 @@ def several_ways_to_a_queue(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=source), [1], "copies")
 
 
-@case(
+@on_channel(
     "exchange.bind.missing-destination", covers=["exchange/bind/destination/exchange-existence"], needs=_NEEDS
 )
 def binding_a_missing_destination(peer: Peer) -> Verdict:
     """Binding a missing exchange to an existing one is refused."""
-    peer.open_channel()
     peer.send("exchange.bind", destination=peer.name(), source=peer.exchange("direct"), routing_key="red")
     return rejects_violation(peer)
 
 
-@case("exchange.bind.blank-destination", covers=["exchange/bind/destination/default-exchange"], needs=_NEEDS)
+@on_channel(
+    "exchange.bind.blank-destination", covers=["exchange/bind/destination/default-exchange"], needs=_NEEDS
+)
 def blank_destination(peer: Peer) -> Verdict:
     """With an empty destination, messages are routed to the default exchange."""
-    peer.open_channel()
     source, queue = peer.exchange("fanout"), listening(peer)
     peer.claim("bind-ok, and messages reach the queue that their key names")
     # The base keeps everything but queue.bind and publish away from the default exchange: 403 is
@@ -141,18 +133,16 @@ def blank_destination(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], queue, exchange=source), [1], "copies")
 
 
-@case("exchange.bind.missing-source", covers=["exchange/bind/source/exchange-existence"], needs=_NEEDS)
+@on_channel("exchange.bind.missing-source", covers=["exchange/bind/source/exchange-existence"], needs=_NEEDS)
 def binding_to_a_missing_source(peer: Peer) -> Verdict:
     """Binding an existing exchange to a missing one is refused."""
-    peer.open_channel()
     peer.send("exchange.bind", destination=peer.exchange("direct"), source=peer.name(), routing_key="red")
     return rejects_violation(peer)
 
 
-@case("exchange.bind.blank-source", covers=["exchange/bind/source/default-exchange"], needs=_NEEDS)
+@on_channel("exchange.bind.blank-source", covers=["exchange/bind/source/default-exchange"], needs=_NEEDS)
 def blank_source(peer: Peer) -> Verdict:
     """With an empty source, messages of the default exchange are routed to the destination."""
-    peer.open_channel()
     destination, key = peer.exchange("fanout"), peer.name("key")
     queue = listening(peer, destination)
     peer.claim("bind-ok, and messages that are published to the default exchange reach the queue")
@@ -162,10 +152,9 @@ def blank_source(peer: Peer) -> Verdict:
     return equals(peer, [reached(peer, [queue], k) for k in (key, f"{key}x")], [[1], [0]], "copies by key")
 
 
-@case("exchange.bind.no-wait", covers=["exchange/no-wait"], needs=_NEEDS)
+@on_channel("exchange.bind.no-wait", covers=["exchange/no-wait"], needs=_NEEDS)
 def bind_and_unbind_without_reply(peer: Peer) -> Verdict:
     """A bind and an unbind with no-wait take effect and are not answered."""
-    peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     queue = listening(peer, destination)
     peer.claim("a binding, then none, and no replies")
@@ -179,10 +168,9 @@ def bind_and_unbind_without_reply(peer: Peer) -> Verdict:
     )
 
 
-@case("exchange.delete.bindings-to-it", covers=["exchange/delete"], needs=_NEEDS)
+@on_channel("exchange.delete.bindings-to-it", covers=["exchange/delete"], needs=_NEEDS)
 def bindings_to_a_deleted_destination(peer: Peer) -> Verdict:
     """A new exchange with the name of a deleted one is bound to no exchange."""
-    peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     peer.call("exchange.bind", destination=destination, source=source)
     peer.claim("no message over a binding of the deleted exchange")
@@ -192,10 +180,11 @@ def bindings_to_a_deleted_destination(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=source), [0], "copies")
 
 
-@case("exchange.delete.if-unused-bound-exchange", covers=["exchange/delete/if-unused/in-use"], needs=_NEEDS)
+@on_channel(
+    "exchange.delete.if-unused-bound-exchange", covers=["exchange/delete/if-unused/in-use"], needs=_NEEDS
+)
 def exchange_with_a_bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
     """With if-unused, deleting an exchange that another exchange is bound to is refused."""
-    peer.open_channel()
     source, _, _ = _bound(peer, "red")
     peer.send("exchange.delete", exchange=source, if_unused=True)
     return rejects_violation(peer)
@@ -204,47 +193,44 @@ def exchange_with_a_bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
 # --- unbind
 
 
-@case("exchange.unbind.failure", covers=["exchange/unbind/failure"], needs=_NEEDS)
+@on_channel("exchange.unbind.failure", covers=["exchange/unbind/failure"], needs=_NEEDS)
 def unbind_that_fails(peer: Peer) -> Verdict:
     """An unbind that fails raises an exception, with or without no-wait."""
-    peer.open_channel()
     # Neither exchange exists. Undoing a binding that is not there need not be a failure, so
     # that would prove nothing.
     peer.send("exchange.unbind", destination=peer.name(), source=peer.name(), routing_key="red", no_wait=True)
     return rejects_violation(peer)
 
 
-@case("exchange.unbind.missing-destination", covers=["exchange/unbind/destination/must-exist"], needs=_NEEDS)
+@on_channel(
+    "exchange.unbind.missing-destination", covers=["exchange/unbind/destination/must-exist"], needs=_NEEDS
+)
 def unbinding_a_missing_destination(peer: Peer) -> Verdict:
     """Unbinding a missing exchange from an existing one is refused."""
-    peer.open_channel()
     peer.send("exchange.unbind", destination=peer.name(), source=peer.exchange("direct"), routing_key="red")
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "exchange.unbind.blank-destination", covers=["exchange/unbind/destination/default-exchange"], needs=_NEEDS
 )
 def unbinding_a_blank_destination(peer: Peer) -> Verdict:
     """With an empty destination, unbind removes the binding of the default exchange."""
-    peer.open_channel()
     source, queue = peer.exchange("fanout"), listening(peer)
     binding = {"destination": "", "source": source}
     return _undone(peer, binding, queue, publish_to=source, routing_key=queue)
 
 
-@case("exchange.unbind.missing-source", covers=["exchange/unbind/source/must-exist"], needs=_NEEDS)
+@on_channel("exchange.unbind.missing-source", covers=["exchange/unbind/source/must-exist"], needs=_NEEDS)
 def unbinding_from_a_missing_source(peer: Peer) -> Verdict:
     """Unbinding an existing exchange from a missing one is refused."""
-    peer.open_channel()
     peer.send("exchange.unbind", destination=peer.exchange("direct"), source=peer.name(), routing_key="red")
     return rejects_violation(peer)
 
 
-@case("exchange.unbind.blank-source", covers=["exchange/unbind/source/default-exchange"], needs=_NEEDS)
+@on_channel("exchange.unbind.blank-source", covers=["exchange/unbind/source/default-exchange"], needs=_NEEDS)
 def unbinding_from_a_blank_source(peer: Peer) -> Verdict:
     """With an empty source, unbind removes the binding to the default exchange."""
-    peer.open_channel()
     key, destination = peer.name("key"), peer.exchange("fanout")
     queue = listening(peer, destination)
     binding = {"destination": destination, "source": "", "routing_key": key}

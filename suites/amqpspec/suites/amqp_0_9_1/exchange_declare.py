@@ -14,6 +14,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
 
 # amqp-0-9-1 exchange/declare/minimum.
@@ -23,10 +24,9 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:"
 # --- declare
 
 
-@case("exchange.declare.creates", covers=["exchange/declare", "exchange/declare-ok"])
+@on_channel("exchange.declare.creates", covers=["exchange/declare", "exchange/declare-ok"])
 def declare_creates(peer: Peer) -> Verdict:
     """Declaring a missing exchange creates and confirms it."""
-    peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     before = exists(peer, name)
     peer.claim("declare-ok, and an exchange that did not exist before")
@@ -34,10 +34,9 @@ def declare_creates(peer: Peer) -> Verdict:
     return equals(peer, (before, exists(peer, name)), (False, True), "exchange there before and after")
 
 
-@case("exchange.declare.confirms", covers=["exchange/declare", "exchange/declare-ok"])
+@on_channel("exchange.declare.confirms", covers=["exchange/declare", "exchange/declare-ok"])
 def declare_confirms(peer: Peer) -> Verdict:
     """Declaring an existing exchange confirms it and leaves it unchanged."""
-    peer.open_channel()
     exchange = peer.exchange("fanout")
     queue = listening(peer, exchange)
     peer.claim("declare-ok, and the exchange keeps its binding")
@@ -45,10 +44,9 @@ def declare_confirms(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies after the second declare")
 
 
-@case("exchange.declare.visible-to-others", covers=["exchange/declare"])
+@on_channel("exchange.declare.visible-to-others", covers=["exchange/declare"])
 def declared_for_everybody(peer: Peer) -> Verdict:
     """An exchange that one connection declared exists for another connection."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("the exchange exists for a second connection")
     other = peer.another().open_channel()
@@ -58,10 +56,9 @@ def declared_for_everybody(peer: Peer) -> Verdict:
     return holds(peer, confirmed, arrival)
 
 
-@case("exchange.declare.sixteen", covers=["exchange/declare/minimum"])
+@on_channel("exchange.declare.sixteen", covers=["exchange/declare/minimum"])
 def sixteen_exchanges(peer: Peer) -> Verdict:
     """A virtual host supports sixteen exchanges at the same time."""
-    peer.open_channel()
     peer.claim(f"{_ENOUGH} exchanges at the same time")
     exchanges = [peer.exchange("direct") for _ in range(_ENOUGH)]
     there = sum(exists(peer, exchange) for exchange in exchanges)
@@ -71,28 +68,25 @@ def sixteen_exchanges(peer: Peer) -> Verdict:
 # --- names
 
 
-@case("exchange.declare.reserved-name", covers=["exchange/declare/exchange/reserved"])
+@on_channel("exchange.declare.reserved-name", covers=["exchange/declare/exchange/reserved"])
 def reserved_name(peer: Peer) -> Verdict:
     """Declaring a new exchange whose name begins with ``amq.`` is refused."""
-    peer.open_channel()
     name = peer.will_clean("exchange", f"amq.{peer.name()}")
     peer.send("exchange.declare", exchange=name, type="direct")
     return rejects_violation(peer)
 
 
-@case("exchange.declare.reserved-name-passively", covers=["exchange/declare/exchange/reserved"])
+@on_channel("exchange.declare.reserved-name-passively", covers=["exchange/declare/exchange/reserved"])
 def reserved_name_passively(peer: Peer) -> Verdict:
     """A passive declare of an exchange whose name begins with ``amq.`` is allowed."""
-    peer.open_channel()
     peer.claim("no exception")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True)
     return allows(peer)
 
 
-@case("exchange.declare.reserved-name-existing", covers=["exchange/declare/exchange/reserved"])
+@on_channel("exchange.declare.reserved-name-existing", covers=["exchange/declare/exchange/reserved"])
 def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
     """An existing exchange whose name begins with ``amq.`` can be redeclared with the same properties."""
-    peer.open_channel()
     peer.claim("no exception")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", durable=True)
     reaction = peer.reaction()
@@ -113,23 +107,21 @@ def illegal_names(peer: Peer) -> Verdict:
     return worst(_declared_as(peer, f"{peer.name()}{extra}") for extra in (" ", "/", "*", "#", "ü"))
 
 
-@case(
+@on_channel(
     "exchange.declare.empty-name",
     covers=["exchange/declare/exchange/syntax", "exchange/default-access"],
     destructive=True,
 )
 def empty_name(peer: Peer) -> Verdict:
     """A declare without a name creates no exchange."""
-    peer.open_channel()
     peer.send("exchange.declare", exchange="", type="fanout")
     # Two rows forbid it; what exchange/default-access takes includes the code of the other one.
     return rejects_violation(peer, row="exchange/default-access")
 
 
-@case("exchange.declare.legal-name", covers=["exchange/declare/exchange/syntax"])
+@on_channel("exchange.declare.legal-name", covers=["exchange/declare/exchange/syntax"])
 def legal_names(peer: Peer) -> Verdict:
     """The server accepts every character that an exchange name may contain."""
-    peer.open_channel()
     # A name has 127 octets at most, and the case's own part may be long: cut from the left, the first
     # name may lose letters, the second one keeps all of them.
     name = peer.will_clean("exchange", f"{_LETTERS}{peer.name()}"[-127:])
@@ -143,22 +135,20 @@ def legal_names(peer: Peer) -> Verdict:
 # --- types
 
 
-@case(
+@on_channel(
     "exchange.declare.other-type",
     covers=["exchange/declare/type/typed", "exchange/declare/passive/equivalent-check"],
 )
 def declared_with_another_type(peer: Peer) -> Verdict:
     """An existing exchange cannot be redeclared with another type."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.send("exchange.declare", exchange=exchange, type="fanout")
     return rejects_violation(peer)
 
 
-@case("exchange.declare.type-kept", covers=["exchange/declare/type/typed"])
+@on_channel("exchange.declare.type-kept", covers=["exchange/declare/type/typed"])
 def type_is_kept(peer: Peer) -> Verdict:
     """An exchange keeps its type when a client tries to redeclare it with another type."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     # The attempt may cost its whole connection (530 is a hard error): it is made on another one.
     other = peer.another().open_channel()
@@ -170,10 +160,9 @@ def type_is_kept(peer: Peer) -> Verdict:
     return equals(peer, received, [[1], [0]], "copies by key")
 
 
-@case("exchange.declare.unknown-type", covers=["exchange/declare/type/support"])
+@on_channel("exchange.declare.unknown-type", covers=["exchange/declare/type/support"])
 def unknown_type(peer: Peer) -> Verdict:
     """Declaring an exchange of a type that the server does not support is refused."""
-    peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="x-amqpspec-no-such-type")
     return rejects_violation(peer)
@@ -182,10 +171,9 @@ def unknown_type(peer: Peer) -> Verdict:
 # --- passive
 
 
-@case("exchange.passive.existing", covers=["exchange/declare/passive/exists"])
+@on_channel("exchange.passive.existing", covers=["exchange/declare/passive/exists"])
 def passive_declare_of_an_existing_exchange(peer: Peer) -> Verdict:
     """A passive declare of an existing exchange is confirmed and changes nothing."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
     peer.claim("declare-ok, and the exchange routes as before")
@@ -212,10 +200,9 @@ def passive_declare_ignores_arguments(peer: Peer) -> Verdict:
     return _passively(peer, {"arguments": {"alternate-exchange": "amq.fanout"}})
 
 
-@case("exchange.passive.no-wait-existing", covers=["exchange/declare/passive/no-wait"])
+@on_channel("exchange.passive.no-wait-existing", covers=["exchange/declare/passive/no-wait"])
 def passive_declare_without_reply(peer: Peer) -> Verdict:
     """A passive declare with no-wait of an existing exchange has no effect."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queue = peer.queue()
     peer.claim("no reply and no exception")
@@ -224,10 +211,9 @@ def passive_declare_without_reply(peer: Peer) -> Verdict:
     return equals(peer, len(peer.pending("exchange.declare-ok")), 0, "number of replies")
 
 
-@case("exchange.passive.no-wait-missing", covers=["exchange/declare/passive/no-wait"])
+@on_channel("exchange.passive.no-wait-missing", covers=["exchange/declare/passive/no-wait"])
 def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
     """A passive declare with no-wait of a missing exchange is ignored or refused, and creates no exchange."""
-    peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="direct", passive=True, no_wait=True)
     reaction = peer.reaction()
@@ -237,18 +223,16 @@ def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
     return equals(peer, exists(peer, name), False, "exchange there")
 
 
-@case("exchange.passive.missing", covers=["exchange/declare/passive/not-found"])
+@on_channel("exchange.passive.missing", covers=["exchange/declare/passive/not-found"])
 def passive_declare_of_a_missing_exchange(peer: Peer) -> Verdict:
     """A passive declare of a missing exchange is refused."""
-    peer.open_channel()
     peer.send("exchange.declare", exchange=peer.name(), type="direct", passive=True)
     return rejects_violation(peer)
 
 
-@case("exchange.passive.missing-not-made", covers=["exchange/declare/passive/not-found"])
+@on_channel("exchange.passive.missing-not-made", covers=["exchange/declare/passive/not-found"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     """A passive declare does not create the missing exchange."""
-    peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="direct", passive=True)
     peer.reaction()
@@ -275,10 +259,9 @@ def equivalence_of_missing_arguments(peer: Peer) -> Verdict:
     return _redeclared(peer, {"arguments": {"alternate-exchange": "amq.fanout"}}, {}, arguments=True)
 
 
-@case("exchange.equivalent.same", covers=["exchange/declare/passive/equivalent-match"])
+@on_channel("exchange.equivalent.same", covers=["exchange/declare/passive/equivalent-match"])
 def equivalent_declares(peer: Peer) -> Verdict:
     """Redeclaring an exchange with the same type and durability is confirmed, also from another connection."""
-    peer.open_channel()
     same: dict[str, Any] = {"type": "fanout", "durable": True}
     exchange = peer.exchange(**same)
     peer.claim("declare-ok for what is the same")
@@ -288,10 +271,11 @@ def equivalent_declares(peer: Peer) -> Verdict:
     return allows(other)
 
 
-@case("exchange.equivalent.same-arguments-reordered", covers=["exchange/declare/passive/equivalent-match"])
+@on_channel(
+    "exchange.equivalent.same-arguments-reordered", covers=["exchange/declare/passive/equivalent-match"]
+)
 def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
     """Arguments in a different order are equivalent."""
-    peer.open_channel()
     # Besides one that brokers in use know, two that mean nothing to any server: these are compared as they are.
     arguments = {"alternate-exchange": "amq.fanout", "x-amqpspec-a": "a", "x-amqpspec-b": 7}
     exchange = peer.exchange("direct", arguments=arguments)

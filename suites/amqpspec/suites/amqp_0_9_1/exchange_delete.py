@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
 
 # --- no-wait
 
 
-@case("exchange.no-wait.declare", covers=["exchange/no-wait"])
-def declare_without_reply(peer: Peer) -> Verdict:
+@on_queue("exchange.no-wait.declare", covers=["exchange/no-wait"])
+def declare_without_reply(peer: Peer, queue: str) -> Verdict:
     """A declare with no-wait creates the exchange and is not answered."""
-    peer.open_channel()
-    queue = peer.queue()
     name = peer.will_clean("exchange", peer.name())
     peer.claim("an exchange and no reply")
     peer.send("exchange.declare", exchange=name, type="direct", no_wait=True)
@@ -30,10 +28,9 @@ def declare_without_reply(peer: Peer) -> Verdict:
     return equals(peer, (exists(peer, name), replies), (True, 0), "exchange there, number of replies:")
 
 
-@case("exchange.no-wait.delete", covers=["exchange/no-wait"])
+@on_channel("exchange.no-wait.delete", covers=["exchange/no-wait"])
 def delete_without_reply(peer: Peer) -> Verdict:
     """A delete with no-wait deletes the exchange and is not answered."""
-    peer.open_channel()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.claim("no exchange and no reply")
     peer.send("exchange.delete", exchange=exchange, no_wait=True)
@@ -42,10 +39,9 @@ def delete_without_reply(peer: Peer) -> Verdict:
     return equals(peer, (exists(peer, exchange), replies), (False, 0), "exchange there, number of replies:")
 
 
-@case("exchange.no-wait.failure", covers=["exchange/no-wait", "exchange/declare/type/typed"])
+@on_channel("exchange.no-wait.failure", covers=["exchange/no-wait", "exchange/declare/type/typed"])
 def failure_without_reply(peer: Peer) -> Verdict:
     """A declare with no-wait that fails is refused like any other."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.send("exchange.declare", exchange=exchange, type="fanout", no_wait=True)
     # no-wait says that an exception comes, the row on types says which.
@@ -55,7 +51,7 @@ def failure_without_reply(peer: Peer) -> Verdict:
 # --- delete
 
 
-@case(
+@on_channel(
     "exchange.delete.standard",
     covers=["exchange/required-instances/amq-type", "exchange/required-instances/direct"],
     destructive=True,
@@ -63,7 +59,6 @@ def failure_without_reply(peer: Peer) -> Verdict:
 )
 def standard_exchanges_stay(peer: Peer) -> Verdict:
     """A mandatory exchange that the target refuses to delete exists and routes as before; a target may delete it."""
-    peer.open_channel()
     peer.claim("the standard exchanges, after a refused attempt to delete each of them")
     key = peer.name("key")
     queues = [listening(peer, "amq.direct", key), listening(peer, "amq.fanout")]
@@ -96,20 +91,18 @@ def _declare_again(peer: Peer, names: Sequence[str]) -> None:
         other.reaction()
 
 
-@case("exchange.delete.gone", covers=["exchange/delete"])
+@on_channel("exchange.delete.gone", covers=["exchange/delete"])
 def deleted_exchange_is_gone(peer: Peer) -> Verdict:
     """A deleted exchange no longer exists."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("delete-ok, and no exchange")
     peer.call("exchange.delete", exchange=exchange)
     return equals(peer, exists(peer, exchange), False, "exchange there")
 
 
-@case("exchange.delete.bindings", covers=["exchange/delete"])
+@on_channel("exchange.delete.bindings", covers=["exchange/delete"])
 def bindings_go_with_the_exchange(peer: Peer) -> Verdict:
     """A new exchange with the name of a deleted one has none of its bindings."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
     peer.claim("no message over a binding of the deleted exchange")
@@ -118,28 +111,25 @@ def bindings_go_with_the_exchange(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], "red", exchange=exchange), [0], "copies")
 
 
-@case("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
+@on_channel("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
 def deleting_a_missing_exchange(peer: Peer) -> Verdict:
     """Deleting a missing exchange is refused."""
-    peer.open_channel()
     peer.send("exchange.delete", exchange=peer.name())
     return rejects_violation(peer)
 
 
-@case("exchange.delete.if-unused-in-use", covers=["exchange/delete/if-unused/in-use"])
+@on_channel("exchange.delete.if-unused-in-use", covers=["exchange/delete/if-unused/in-use"])
 def bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
     """With if-unused, deleting an exchange that has a binding is refused."""
-    peer.open_channel()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="red")
     peer.send("exchange.delete", exchange=exchange, if_unused=True)
     return rejects_violation(peer)
 
 
-@case("exchange.delete.if-unused-stays", covers=["exchange/delete/if-unused/in-use"])
+@on_channel("exchange.delete.if-unused-stays", covers=["exchange/delete/if-unused/in-use"])
 def bound_exchange_stays(peer: Peer) -> Verdict:
     """With if-unused, an exchange that has a binding is not deleted and keeps the binding."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
     # The refusal closes a channel: not the one on which the queue listens.
@@ -151,10 +141,9 @@ def bound_exchange_stays(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], "red", exchange=exchange), [1], "copies")
 
 
-@case("exchange.delete.if-unused-unused", covers=["exchange/delete/if-unused/in-use"])
+@on_channel("exchange.delete.if-unused-unused", covers=["exchange/delete/if-unused/in-use"])
 def unbound_exchange_is_deleted(peer: Peer) -> Verdict:
     """With if-unused, an exchange that never had bindings, or has none left, is deleted."""
-    peer.open_channel()
     # A count of bindings that only goes up would keep the second one in use.
     never, once, queue = peer.exchange("direct"), peer.exchange("direct"), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=once, routing_key="red")

@@ -7,29 +7,27 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._routes import abandoned, exists, listening, reached, vanishes
 
 # --- durability
 
 
-@case("exchange.durable.both", covers=["exchange/declare/durable/support"])
+@on_channel("exchange.durable.both", covers=["exchange/declare/durable/support"])
 def durable_and_transient(peer: Peer) -> Verdict:
     """The server declares durable and transient exchanges, and both route messages."""
-    peer.open_channel()
     peer.claim("a durable exchange and a transient one")
     exchanges = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
     received = [reached(peer, [listening(peer, exchange)], exchange=exchange) for exchange in exchanges]
     return equals(peer, received, [[1], [1]], "copies by exchange")
 
 
-@case("exchange.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
+@on_channel("exchange.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
     """A durable exchange exists after a restart, with its type."""
-    peer.open_channel()
     exchange = peer.exchange("direct", durable=True)
     peer.context.restart()
     after = peer.another().open_channel()
@@ -39,10 +37,9 @@ def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
     return equals(after, received, [[1], [0]], "copies by key")
 
 
-@case("exchange.transient.restart", covers=["exchange/declare/durable/restart"], restarts=True)
+@on_channel("exchange.transient.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def transient_exchange_goes_with_a_restart(peer: Peer) -> Verdict:
     """A transient exchange does not exist after a restart."""
-    peer.open_channel()
     exchange = peer.exchange("direct", durable=False)
     peer.context.restart()
     after = peer.another().open_channel()
@@ -53,14 +50,13 @@ def transient_exchange_goes_with_a_restart(peer: Peer) -> Verdict:
 # --- auto-delete
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.last-unbind",
     covers=["exchange/declare/auto-delete/unused"],
     needs=["exchange-auto-delete"],
 )
 def goes_with_the_last_unbind(peer: Peer) -> Verdict:
     """An auto-delete exchange exists as long as it has a binding, and is deleted when the last one is removed."""
-    peer.open_channel()
     exchange, queues = peer.exchange("fanout", auto_delete=True), [peer.queue(), peer.queue()]
     for queue in queues:
         peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -74,14 +70,13 @@ def goes_with_the_last_unbind(peer: Peer) -> Verdict:
     return equals(peer, seen, (True, True, True), "exists with one binding left, and deleted afterwards:")
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.last-queue",
     covers=["exchange/declare/auto-delete/unused"],
     needs=["exchange-auto-delete"],
 )
 def goes_with_the_last_queue(peer: Peer) -> Verdict:
     """An auto-delete exchange is deleted when the last queue bound to it is deleted."""
-    peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("no exchange after its last queue")
@@ -89,14 +84,13 @@ def goes_with_the_last_queue(peer: Peer) -> Verdict:
     return equals(peer, vanishes(peer, exchange), True, "exchange gone")
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.delay",
     covers=["exchange/declare/auto-delete/delay"],
     needs=["exchange-auto-delete"],
 )
 def stays_a_little_while(peer: Peer) -> Verdict:
     """An auto-delete exchange that has lost its last binding still exists for a binding that follows immediately."""
-    peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("the exchange can be bound again right after its last binding was undone")
@@ -109,14 +103,13 @@ def stays_a_little_while(peer: Peer) -> Verdict:
     return holds(peer, bound, arrival)
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.never-used",
     covers=["exchange/declare/auto-delete/never-used"],
     needs=["exchange-auto-delete"],
 )
 def waits_for_its_first_binding(peer: Peer) -> Verdict:
     """An auto-delete exchange that was never bound is not deleted."""
-    peer.open_channel()
     exchange = peer.exchange("fanout", auto_delete=True)
     # The wait: as long as the server takes to delete an exchange that may go.
     vanishes(peer, abandoned(peer))
@@ -125,14 +118,13 @@ def waits_for_its_first_binding(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies")
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.unbound-in-vain",
     covers=["exchange/declare/auto-delete/never-used"],
     needs=["exchange-auto-delete"],
 )
 def unbinding_nothing_is_no_use(peer: Peer) -> Verdict:
     """An auto-delete exchange that was never bound is not deleted by an unbind of a missing binding."""
-    peer.open_channel()
     exchange = peer.exchange("fanout", auto_delete=True)
     peer.send("queue.unbind", queue=peer.queue(), exchange=exchange)
     if peer.reaction().refusal is not None:
@@ -144,14 +136,13 @@ def unbinding_nothing_is_no_use(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies")
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.redeclared-with",
     covers=["exchange/declare/auto-delete/pre-existence"],
     needs=["exchange-auto-delete"],
 )
 def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
     """The server ignores auto-delete in a redeclare if the exchange exists without it."""
-    peer.open_channel()
     exchange, queue = peer.exchange("fanout"), peer.queue()
     peer.claim("declare-ok, and an exchange that stays without bindings")
     peer.call("exchange.declare", exchange=exchange, type="fanout", auto_delete=True)
@@ -162,14 +153,13 @@ def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
     return equals(peer, exists(peer, exchange, "fanout"), True, "exchange there")
 
 
-@case(
+@on_channel(
     "exchange.auto-delete.redeclared-without",
     covers=["exchange/declare/auto-delete/pre-existence"],
     needs=["exchange-auto-delete"],
 )
 def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
     """The server ignores a missing auto-delete in a redeclare if the exchange exists with it."""
-    peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("declare-ok, and the exchange is deleted with its last binding")
@@ -181,23 +171,21 @@ def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
 # --- internal
 
 
-@case("exchange.internal.publish", covers=["exchange/declare/internal"], needs=["exchange-internal"])
+@on_channel("exchange.internal.publish", covers=["exchange/declare/internal"], needs=["exchange-internal"])
 def internal_exchange_takes_no_publication(peer: Peer) -> Verdict:
     """Publishing to an internal exchange is refused."""
-    peer.open_channel()
     exchange = peer.exchange("fanout", internal=True)
     peer.publish(body=b"direct", exchange=exchange)
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "exchange.internal.bound",
     covers=["exchange/declare/internal"],
     needs=["exchange-internal", "exchange-bind"],
 )
 def internal_exchange_takes_from_exchanges(peer: Peer) -> Verdict:
     """An internal exchange routes messages from an exchange that it is bound to."""
-    peer.open_channel()
     source, inner = peer.exchange("fanout"), peer.exchange("direct", internal=True)
     peer.call("exchange.bind", destination=inner, source=source)
     peer.claim("messages pass through the internal exchange")

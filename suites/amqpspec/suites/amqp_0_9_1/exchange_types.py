@@ -9,6 +9,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._routes import listening, matches, optional_exchange, reached
 
 
@@ -24,20 +25,18 @@ def headers_exists(peer: Peer) -> Verdict:
     return _declares(peer, "headers")
 
 
-@case("exchange.topic.literal", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.literal", covers=["wire/exchange/topic"])
 def topic_without_wildcards(peer: Peer) -> Verdict:
     """A topic pattern without wildcards matches only the equal key."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     peer.claim("a topic exchange routes an equal key")
     keys = ["usd.stock", "usd", "stock", "usd.stock.db", "USD.stock", ""]
     return equals(peer, matches(peer, exchange, "usd.stock", keys), ["usd.stock"], "keys that pass")
 
 
-@case("exchange.topic.star", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.star", covers=["wire/exchange/topic"])
 def topic_star_is_one_word(peer: Peer) -> Verdict:
     """In a topic pattern, ``*`` matches exactly one word."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["usd.stock", "eur.stock", "stock", "usd.nyse.stock", "usd.bond", ""]
     peer.claim("exactly one word for *")
@@ -45,10 +44,9 @@ def topic_star_is_one_word(peer: Peer) -> Verdict:
     return equals(peer, passed, ["usd.stock", "eur.stock"], "keys that pass")
 
 
-@case("exchange.topic.star-alone", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.star-alone", covers=["wire/exchange/topic"])
 def topic_star_alone(peer: Peer) -> Verdict:
     """The topic pattern ``*`` matches keys of one word, but not longer keys or the empty key."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     peer.claim("keys of one word")
     return equals(
@@ -56,30 +54,27 @@ def topic_star_alone(peer: Peer) -> Verdict:
     )
 
 
-@case("exchange.topic.hash-at-the-end", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.hash-at-the-end", covers=["wire/exchange/topic"])
 def topic_hash_at_the_end(peer: Peer) -> Verdict:
     """In a topic pattern, ``#`` at the end matches zero or more words."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["stock", "stock.usd", "stock.usd.nyse", "bond.stock", "stocks"]
     peer.claim("any number of words for #")
     return equals(peer, matches(peer, exchange, "stock.#", keys), keys[:3], "keys that pass")
 
 
-@case("exchange.topic.hash-at-the-start", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.hash-at-the-start", covers=["wire/exchange/topic"])
 def topic_hash_at_the_start(peer: Peer) -> Verdict:
     """In a topic pattern, ``#`` at the start matches zero or more words."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["stock", "usd.stock", "nyse.usd.stock", "stock.usd", "usd"]
     peer.claim("any number of words for #")
     return equals(peer, matches(peer, exchange, "#.stock", keys), keys[:3], "keys that pass")
 
 
-@case("exchange.topic.hash-in-the-middle", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.hash-in-the-middle", covers=["wire/exchange/topic"])
 def topic_hash_in_the_middle(peer: Peer) -> Verdict:
     """In a topic pattern, ``#`` between words matches zero or more words, even if that needs backtracking."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     # In a.b.x.b the first b must not end the match: # has to give way again.
     keys = ["a.b", "a.x.b", "a.b.x.b", "a.b.b", "a.b.x", "a", "b.a.b"]
@@ -87,20 +82,18 @@ def topic_hash_in_the_middle(peer: Peer) -> Verdict:
     return equals(peer, matches(peer, exchange, "a.#.b", keys), keys[:4], "keys that pass")
 
 
-@case("exchange.topic.hash-alone", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.hash-alone", covers=["wire/exchange/topic"])
 def topic_hash_alone(peer: Peer) -> Verdict:
     """The topic pattern ``#`` matches every key, including the empty one."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["", "usd", "usd.stock", "usd.stock.db.x"]
     peer.claim("every key")
     return equals(peer, matches(peer, exchange, "#", keys), keys, "keys that pass")
 
 
-@case("exchange.topic.both-wildcards", covers=["wire/exchange/topic"])
+@on_channel("exchange.topic.both-wildcards", covers=["wire/exchange/topic"])
 def topic_star_and_hash(peer: Peer) -> Verdict:
     """A topic pattern with both wildcards matches the number of words that each allows."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["usd.stock", "eur.stock.db", "eur.stock.db.x", "stock.nasdaq", "stock", "a.b.stock"]
     peer.claim("one word, stock, any number of words")
@@ -137,10 +130,9 @@ def headers_any(peer: Peer) -> Verdict:
     return _matched(peer, wanted, tried, [True, True, True, False, False, False])
 
 
-@case("exchange.headers.without-x-match", covers=["wire/exchange/headers"])
+@on_channel("exchange.headers.without-x-match", covers=["wire/exchange/headers"])
 def headers_without_x_match(peer: Peer) -> Verdict:
     """A binding without ``x-match`` is treated as all or as any; no text specifies which."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     queue = listening(peer, exchange, arguments={"colour": "red", "shape": "round"})
     peer.claim("a binding that wants all of its fields, or any of them")
@@ -154,10 +146,9 @@ def headers_without_x_match(peer: Peer) -> Verdict:
     return equals(peer, passed, ways["all"], f"matches of {tried}:")
 
 
-@case("exchange.headers.several-bindings", covers=["wire/exchange/headers"])
+@on_channel("exchange.headers.several-bindings", covers=["wire/exchange/headers"])
 def headers_of_several_bindings(peer: Peer) -> Verdict:
     """A headers exchange evaluates each binding separately, whether of the same queue or of another."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     round_or_red = listening(peer, exchange, arguments={"x-match": "all", "colour": "red"})
     also = {"x-match": "all", "shape": "round"}
@@ -221,10 +212,9 @@ def headers_reserved_fields_are_ignored(peer: Peer) -> Verdict:
     return _matched(peer, wanted, tried, [True, False])
 
 
-@case("exchange.headers.any-key", covers=["wire/exchange/headers"])
+@on_channel("exchange.headers.any-key", covers=["wire/exchange/headers"])
 def headers_ignore_keys(peer: Peer) -> Verdict:
     """A headers exchange ignores routing keys."""
-    peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     queue = listening(peer, exchange, "red", {"x-match": "all", "shape": "round"})
     peer.claim("headers decide, keys do not")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._queues import routed
 from amqpspec.suites.amqp_0_9_1._routes import listening, reached
@@ -18,10 +18,9 @@ _ALTERNATE, _SELECTED = "extension/alternate-exchange", "extension/sender-select
 # --- alternate exchanges
 
 
-@case("extensions.alternate-exchange.unroutable", covers=[_ALTERNATE], needs=["alternate-exchange"])
+@on_channel("extensions.alternate-exchange.unroutable", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def unroutable_goes_to_the_alternate(peer: Peer) -> Verdict:
     """Only a message that no binding matches is routed to the alternate exchange, with its own key."""
-    peer.open_channel()
     alternate = peer.exchange("direct")
     exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
     queues = [
@@ -34,10 +33,9 @@ def unroutable_goes_to_the_alternate(peer: Peer) -> Verdict:
     return equals(peer, received, [[1, 0, 0], [0, 1, 0], [0, 0, 0]], "copies by key and queue")
 
 
-@case("extensions.alternate-exchange.chain", covers=[_ALTERNATE], needs=["alternate-exchange"])
+@on_channel("extensions.alternate-exchange.chain", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def alternate_of_the_alternate(peer: Peer) -> Verdict:
     """A message that the alternate exchange cannot route is routed to that exchange's own alternate exchange."""
-    peer.open_channel()
     last = peer.exchange("fanout")
     middle = peer.exchange("direct", arguments={"alternate-exchange": last})
     first = peer.exchange("direct", arguments={"alternate-exchange": middle})
@@ -47,10 +45,9 @@ def alternate_of_the_alternate(peer: Peer) -> Verdict:
     return equals(peer, received, [[1, 0], [0, 1]], "copies by key and queue")
 
 
-@case("extensions.alternate-exchange.mandatory", covers=[_ALTERNATE], needs=["alternate-exchange"])
+@on_channel("extensions.alternate-exchange.mandatory", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def alternate_routes_mandatory(peer: Peer) -> Verdict:
     """A mandatory message is returned only if the alternate exchange cannot route it either."""
-    peer.open_channel()
     alternate, queue = peer.exchange("direct"), peer.queue()
     exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
     peer.call("queue.bind", queue=queue, exchange=alternate, routing_key="red")
@@ -64,10 +61,9 @@ def alternate_routes_mandatory(peer: Peer) -> Verdict:
 # --- CC and BCC
 
 
-@case("extensions.sender-selected.cc", covers=[_SELECTED], needs=["sender-selected"])
+@on_channel("extensions.sender-selected.cc", covers=[_SELECTED], needs=["sender-selected"])
 def cc_routes_as_well(peer: Peer) -> Verdict:
     """A message is routed by the keys in CC as well as by its routing key, and the header is delivered."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queues = {key: peer.queue() for key in ("red", "blue", "green", "black")}
     for key, queue in queues.items():
@@ -77,10 +73,9 @@ def cc_routes_as_well(peer: Peer) -> Verdict:
     return _received(peer, exchange, queues, headers, {"red": headers, "blue": headers, "green": headers})
 
 
-@case("extensions.sender-selected.bcc", covers=[_SELECTED], needs=["sender-selected"])
+@on_channel("extensions.sender-selected.bcc", covers=[_SELECTED], needs=["sender-selected"])
 def bcc_routes_unseen(peer: Peer) -> Verdict:
     """A message is routed by the keys in BCC as well as by routing key and CC, and the header is removed."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queues = {key: peer.queue() for key in ("red", "blue", "green", "black")}
     for key, queue in queues.items():
@@ -91,10 +86,9 @@ def bcc_routes_unseen(peer: Peer) -> Verdict:
     return _received(peer, exchange, queues, headers, {"red": seen, "blue": seen, "green": seen})
 
 
-@case("extensions.sender-selected.once", covers=[_SELECTED], needs=["sender-selected"])
+@on_channel("extensions.sender-selected.once", covers=[_SELECTED], needs=["sender-selected"])
 def several_keys_bring_one_copy(peer: Peer) -> Verdict:
     """A queue that several of the keys match receives the message once."""
-    peer.open_channel()
     exchange = peer.exchange("direct")
     queues = [listening(peer, exchange, "red"), listening(peer, exchange, "blue")]
     peer.call("queue.bind", queue=queues[0], exchange=exchange, routing_key="green")

@@ -21,6 +21,7 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_small_frames
 from amqpspec.suites.amqp_0_9_1._closing import answer_to
 from amqpspec.suites.amqp_0_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
@@ -112,10 +113,9 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
 # frame types
 
 
-@case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
+@on_channel("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
 def undefined_frame_type(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame of an undefined type."""
-    peer.open_channel()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
     return refuses_frame(peer)
 
@@ -144,18 +144,16 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
 # frame end
 
 
-@case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
+@on_channel("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
 def wrong_end_octet(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame with a wrong end octet."""
-    peer.open_channel()
     peer.send_octets(_question(peer)[:-1] + b"\x00")
     return refuses_frame(peer)
 
 
-@case("framing.frame.size-too-small", covers=["amq_wlp_frame_02"])
+@on_channel("framing.frame.size-too-small", covers=["amq_wlp_frame_02"])
 def size_one_too_small(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one octet too small."""
-    peer.open_channel()
     # Without the 7 octets of header and the end octet. The payload ends in a zero octet: what now stands
     # where the end is looked for is not 0xCE by chance.
     payload = _question(peer)[7:-1]
@@ -163,20 +161,18 @@ def size_one_too_small(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("framing.frame.size-too-large", covers=["amq_wlp_frame_02"])
+@on_channel("framing.frame.size-too-large", covers=["amq_wlp_frame_02"])
 def size_one_too_large(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
-    peer.open_channel()
     # The true end octet becomes payload; the second frame supplies the octet in its place, its type 1.
     payload = _question(peer)[7:-1]
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + _question(peer))
     return refuses_frame(peer)
 
 
-@case("framing.frame.end-before-decoding", covers=["amq_wlp_frame_02"])
+@on_channel("framing.frame.end-before-decoding", covers=["amq_wlp_frame_02"])
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
     """The server does not execute a method in a frame with a wrong end octet."""
-    peer.open_channel()
     # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("no queue from a frame that is broken")
@@ -193,10 +189,9 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 # frame size
 
 
-@case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet larger than the agreed size is refused."""
-    peer = peer.open_small()
     body = bytes(_largest_payload(peer) + 1)
     # To no one: a server that takes the frame keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
@@ -205,20 +200,18 @@ def oversized_frame(peer: Peer) -> Verdict:
     return outlived(peer, refuses_frame(peer))
 
 
-@case("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
     """A method frame larger than the agreed size is refused."""
-    peer = peer.open_small()
     filler = {"filler": bytes(peer.frame_max_octets)}
     # Passive: a server that takes the frame makes nothing.
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
     return outlived(peer, refuses_frame(peer))
 
 
-@case("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused as soon as it exceeds the agreed size, before it is complete."""
-    peer = peer.open_small()
     kind = peer.dialect.layout.types["method"]
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
     # would be read as the payload.
@@ -226,10 +219,11 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     return outlived(peer, rejects_violation(peer, barrier=False))
 
 
-@case("framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"])
+@on_small_frames(
+    "framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"]
+)
 def largest_frame(peer: Peer) -> Verdict:
     """The server accepts a frame of exactly the agreed size, including header and end octet."""
-    peer = peer.open_small()
     queue = peer.queue()
     body = bytes(_largest_payload(peer))
     peer.claim("a frame of the agreed size is accepted")
@@ -240,10 +234,9 @@ def largest_frame(peer: Peer) -> Verdict:
 # channel numbers
 
 
-@case("framing.channel.connection-method", covers=["wire/frame/channel-zero-for-connection"])
+@on_channel("framing.channel.connection-method", covers=["wire/frame/channel-zero-for-connection"])
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     """A method of class connection on channel 1 is refused by a method on channel 0."""
-    peer.open_channel()
     # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that
     # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
@@ -254,43 +247,38 @@ def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     return judge_reaction(peer, reaction)
 
 
-@case("framing.channel.connection-close-elsewhere", covers=["wire/frame/channel-zero-for-connection"])
+@on_channel("framing.channel.connection-close-elsewhere", covers=["wire/frame/channel-zero-for-connection"])
 def connection_close_off_channel_zero(peer: Peer) -> Verdict:
     """connection.close on channel 1 is refused and does not close the connection normally."""
-    peer.open_channel()
     peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
     return rejects_violation(peer)
 
 
-@case("framing.channel.method-on-zero", covers=["wire/frame/channel-class-on-zero"])
+@on_channel("framing.channel.method-on-zero", covers=["wire/frame/channel-class-on-zero"])
 def other_method_on_channel_zero(peer: Peer) -> Verdict:
     """A method of a class other than connection on channel 0 is refused."""
-    peer.open_channel()
     peer.send("basic.qos", channel=0, prefetch_count=1)
     return rejects_violation(peer)
 
 
-@case("framing.channel.open-on-zero", covers=["wire/frame/channel-class-on-zero"])
+@on_channel("framing.channel.open-on-zero", covers=["wire/frame/channel-class-on-zero"])
 def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
     """channel.open on channel 0 is refused."""
-    peer.open_channel()
     peer.send("channel.open", channel=0)
     return rejects_violation(peer)
 
 
-@case("framing.channel.unopened-header", covers=["wire/frame/content-channel-open"])
+@on_channel("framing.channel.unopened-header", covers=["wire/frame/content-channel-open"])
 def content_header_on_unopened_channel(peer: Peer) -> Verdict:
     """A content header on a channel that was never opened is refused."""
-    peer.open_channel()
     peer.send_frame("header", header_payload(peer), 2)
     # The barrier travels on channel 1, which is open; on channel 2 it would be a violation itself.
     return rejects_violation(peer)
 
 
-@case("framing.channel.unopened-body", covers=["wire/frame/content-channel-open"])
+@on_channel("framing.channel.unopened-body", covers=["wire/frame/content-channel-open"])
 def content_body_on_unopened_channel(peer: Peer) -> Verdict:
     """A content body on a channel that was never opened is refused."""
-    peer.open_channel()
     peer.send_frame("body", b"body", 2)
     return rejects_violation(peer)
 
@@ -312,10 +300,9 @@ def server_ends_its_frames(peer: Peer) -> Verdict:
     return equals(peer, body, b"a body", "body in a frame of its own")
 
 
-@case("framing.frame.size-sent", covers=["wire/frame/size-sent"])
+@on_small_frames("framing.frame.size-sent", covers=["wire/frame/size-sent"])
 def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     """The server sends no frame larger than the agreed size, however large the content."""
-    peer = peer.open_small()
     queue = peer.queue()
     peer.claim(f"frames of at most {peer.frame_max_octets} octets")
     body = bytes(5 * peer.frame_max_octets)

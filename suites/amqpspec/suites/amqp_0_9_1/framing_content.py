@@ -11,6 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_shared_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, routed
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -30,20 +31,18 @@ _FIFTEENTH_PROPERTY = 0x0002
 # the parts of a content
 
 
-@case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
+@on_channel("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
 def content_without_header(peer: Peer) -> Verdict:
     """A body where the content header is expected is refused."""
-    peer.open_channel()
     # Here and below, to a queue that does not exist: a server that tolerates the violation keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
     return refuses_content(peer)
 
 
-@case("framing.content.body-missing", covers=["amq_wlp_content_01"])
+@on_channel("framing.content.body-missing", covers=["amq_wlp_content_01"])
 def content_without_body(peer: Peer) -> Verdict:
     """A second content header where the body is expected is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 0))
@@ -69,20 +68,18 @@ def content_amid_a_content(peer: Peer) -> Verdict:
     return _aborted(peer, queue, b"the second")
 
 
-@case("framing.content.body-beyond-size", covers=["wire/content/body-exceeds-size"])
+@on_channel("framing.content.body-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frame_beyond_the_size(peer: Peer) -> Verdict:
     """A body frame larger than the announced body size is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
     peer.send_frame("body", b"four and more")
     return refuses_content(peer)
 
 
-@case("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
+@on_channel("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     """A second body frame that exceeds the announced body size is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 6))
     peer.send_frame("body", b"four")
@@ -90,26 +87,23 @@ def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     return refuses_content(peer)
 
 
-@case("framing.content.header-unasked", covers=["wire/content/unexpected-header"])
+@on_channel("framing.content.header-unasked", covers=["wire/content/unexpected-header"])
 def header_without_a_method(peer: Peer) -> Verdict:
     """A content header without a preceding method that carries content is refused."""
-    peer.open_channel()
     peer.send_frame("header", header_payload(peer))
     return rejects_violation(peer)
 
 
-@case("framing.content.body-unasked", covers=["wire/content/unexpected-body"])
+@on_channel("framing.content.body-unasked", covers=["wire/content/unexpected-body"])
 def body_without_a_header(peer: Peer) -> Verdict:
     """A body frame without a preceding method and content header is refused."""
-    peer.open_channel()
     peer.send_frame("body", b"nobody asked")
     return rejects_violation(peer)
 
 
-@case("framing.content.body-behind-content", covers=["wire/content/unexpected-body"])
+@on_channel("framing.content.body-behind-content", covers=["wire/content/unexpected-body"])
 def body_behind_a_whole_content(peer: Peer) -> Verdict:
     """A body frame after a content of size zero, which needs none, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0))
     peer.send_frame("body", b"one too many")
@@ -120,35 +114,31 @@ def body_behind_a_whole_content(peer: Peer) -> Verdict:
 # the content header
 
 
-@case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
+@on_channel("amq_wlp_content_02", covers=["amq_wlp_content_02"])
 def wrong_class_in_the_header(peer: Peer) -> Verdict:
     """A content header whose class differs from that of the preceding method is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
     return refuses_content(peer)
 
 
-@case("amq_wlp_content_03", covers=["amq_wlp_content_03"])
+@on_channel("amq_wlp_content_03", covers=["amq_wlp_content_03"])
 def content_header_on_channel_zero(peer: Peer) -> Verdict:
     """A content header on channel 0 is refused."""
-    peer.open_channel()
     peer.send_frame("header", header_payload(peer), 0)
     return rejects_violation(peer)
 
 
-@case("framing.content.body-on-zero", covers=["amq_wlp_content_03"])
+@on_channel("framing.content.body-on-zero", covers=["amq_wlp_content_03"])
 def content_body_on_channel_zero(peer: Peer) -> Verdict:
     """A content body on channel 0 is refused."""
-    peer.open_channel()
     peer.send_frame("body", b"body", 0)
     return rejects_violation(peer)
 
 
-@case("framing.content.header-strays-to-zero", covers=["amq_wlp_content_03"])
+@on_channel("framing.content.header-strays-to-zero", covers=["amq_wlp_content_03"])
 def content_strays_to_channel_zero(peer: Peer) -> Verdict:
     """The content of a method on channel 1 is refused when it is sent on channel 0."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The content on channel 1 stays open. To a server that overlooks the stray frame, the barrier is a
     # method within it, and 505, its answer to that, is not the row's code.
@@ -156,10 +146,9 @@ def content_strays_to_channel_zero(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_04", covers=["amq_wlp_content_04"])
+@on_channel("amq_wlp_content_04", covers=["amq_wlp_content_04"])
 def content_within_a_content(peer: Peer) -> Verdict:
     """A content header with a nonzero weight, followed by a nested content, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The parent's own body is never sent. A server that still knows weights waits for it, so the content
     # stays open and no barrier is possible.
@@ -169,10 +158,9 @@ def content_within_a_content(peer: Peer) -> Verdict:
     return refuses_content(peer)
 
 
-@case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
+@on_channel("amq_wlp_content_05", covers=["amq_wlp_content_05"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
     """A content header with a nonzero weight, followed by a plain body, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
@@ -214,10 +202,9 @@ def flag_of_no_property(peer: Peer) -> Verdict:
     return _refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
 
 
-@case("framing.content.header-fills-a-frame", covers=["connection/tune/frame-max/whole-frame"])
+@on_small_frames("framing.content.header-fills-a-frame", covers=["connection/tune/frame-max/whole-frame"])
 def header_of_a_whole_frame(peer: Peer) -> Verdict:
     """A content header that fills a frame of the agreed size is accepted and returned unchanged in one frame."""
-    peer = peer.open_small()
     queue = peer.queue()
     properties = {"headers": {"filler": b"x"}, "message_id": "kept"}
     room = peer.frame_max_octets - len(peer.frame("header", _header_of(peer, properties)))
@@ -233,10 +220,9 @@ def header_of_a_whole_frame(peer: Peer) -> Verdict:
     return holds(peer, fine, observed)
 
 
-@case("framing.content.malformed-not-stored", covers=["wire/content/malformed-header"])
-def malformed_properties_reach_nobody(peer: Peer) -> Verdict:
+@on_shared_queue("framing.content.malformed-not-stored", covers=["wire/content/malformed-header"])
+def malformed_properties_reach_nobody(peer: Peer, queue: str) -> Verdict:
     """A message with malformed properties reaches no queue, so no consumer receives it."""
-    queue = peer.open_channel().queue(exclusive=False)
     malformed = (
         header_payload(peer, 4, flags=(_DELIVERY_MODE,)),
         header_payload(peer, 4, flags=(_CONTENT_TYPE,), properties=b"\x20text"),

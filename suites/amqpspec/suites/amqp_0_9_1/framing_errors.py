@@ -7,6 +7,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, must_refuse, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._queues import arrive, vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch
 
@@ -16,10 +17,9 @@ _AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
 # visibility
 
 
-@case("framing.visibility.queue", covers=["wire/channels/visibility"])
+@on_channel("framing.visibility.queue", covers=["wire/channels/visibility"])
 def declared_queue_is_seen_by_others(peer: Peer) -> Verdict:
     """A queue whose declaration the server confirmed to one client exists for every other client."""
-    peer.open_channel()
     other = peer.another().open_channel()
     peer.claim("the queue, for the other client")
     queue = peer.queue(exclusive=False)
@@ -27,11 +27,9 @@ def declared_queue_is_seen_by_others(peer: Peer) -> Verdict:
     return equals(peer, seen["queue"], queue, "queue")
 
 
-@case("framing.visibility.deletion", covers=["wire/channels/visibility"])
-def deletion_is_seen_by_others(peer: Peer) -> Verdict:
+@on_shared_queue("framing.visibility.deletion", covers=["wire/channels/visibility"])
+def deletion_is_seen_by_others(peer: Peer, queue: str) -> Verdict:
     """A queue whose deletion the server confirmed to one client exists for no other client."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     # The other client has seen the queue before: a server that answers from memory is detected.
     other = peer.another().open_channel()
     other.call("queue.declare", queue=queue, passive=True)
@@ -41,11 +39,9 @@ def deletion_is_seen_by_others(peer: Peer) -> Verdict:
     return equals(peer, other.expect("channel.close", "queue.declare-ok").name, "channel.close", "answer")
 
 
-@case("framing.visibility.message", covers=["wire/channels/visibility"])
-def published_message_is_seen_by_others(peer: Peer) -> Verdict:
+@on_shared_queue("framing.visibility.message", covers=["wire/channels/visibility"])
+def published_message_is_seen_by_others(peer: Peer, queue: str) -> Verdict:
     """Every other client can get a message that one client saw counted in a queue."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     other = peer.another().open_channel()
     peer.publish(queue, b"seen")
     arrive(peer, queue, 1)
@@ -93,11 +89,9 @@ def dropped_socket_gives_back(peer: Peer) -> Verdict:
 # reach of errors
 
 
-@case("framing.errors.channel-scope", covers=["wire/errors/channel-scope"])
-def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
+@on_queue("framing.errors.channel-scope", covers=["wire/errors/channel-scope"])
+def channel_exception_reaches_one_channel(peer: Peer, queue: str) -> Verdict:
     """A channel exception closes only its channel, and the channel number can be opened again."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.call("channel.open", channel=2)
     peer.send("queue.declare", channel=2, queue=peer.name("missing"), passive=True)
     reaction = peer.reaction(2, barrier=False)
@@ -108,21 +102,18 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
     return worst([judge_reaction(peer, reaction), equals(peer, body, b"works on", "message")])
 
 
-@case("framing.errors.connection-scope", covers=["wire/errors/connection-scope"])
+@on_channel("framing.errors.connection-scope", covers=["wire/errors/connection-scope"])
 def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
     """A connection exception closes the connection with all its channels, and then the socket."""
-    peer.open_channel()
     # Channel 2 was never opened: 504 is a hard error, so the whole connection goes.
     peer.send("basic.qos", channel=2, prefetch_count=1)
     reaction = peer.reaction(2, barrier=False)
     return worst([judge_reaction(peer, reaction), ends_connection(peer, peer.expect_end())])
 
 
-@case("framing.errors.connection-entities", covers=["wire/errors/connection-scope"])
-def connection_exception_lets_go(peer: Peer) -> Verdict:
+@on_queue("framing.errors.connection-entities", covers=["wire/errors/connection-scope"])
+def connection_exception_lets_go(peer: Peer, queue: str) -> Verdict:
     """After a connection exception, the exclusive queue of the connection no longer exists."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.send("basic.qos", channel=2, prefetch_count=1)
     reaction = peer.reaction(2, barrier=False)
     peer.claim("the queue no longer exists")

@@ -8,6 +8,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, opened_with_heartbeats
 
 _AGREED, _FORM = "connection/tune-ok/heartbeat", "wire/heartbeat/form"
@@ -18,10 +19,9 @@ _LIFETIME_S = 4.0
 """Long enough that a connection with an interval of one second is dead if it is thought silent."""
 
 
-@case("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01"])
+@on_channel("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01"])
 def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
     """A heartbeat on an open channel other than 0 is refused."""
-    peer.open_channel()
     peer.send_frame("heartbeat", b"", 1)
     return rejects_violation(peer)
 

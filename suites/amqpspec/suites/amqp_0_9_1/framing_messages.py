@@ -9,6 +9,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled, witness
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import altered, sent_ahead
 from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, routed
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -27,11 +28,9 @@ _HOUR_MS, _YEAR_2100_MS = "3600000", "4102444800000"
 # whole and unchanged
 
 
-@case("framing.content.split", covers=["wire/content/split-bodies"])
-def body_in_many_frames(peer: Peer) -> Verdict:
+@on_queue("framing.content.split", covers=["wire/content/split-bodies"])
+def body_in_many_frames(peer: Peer, queue: str) -> Verdict:
     """The server accepts a body in frames of very different sizes and delivers it complete."""
-    peer.open_channel()
-    queue = peer.queue()
     parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"c", b"d" * 1023, b"e" * 7]
     peer.claim("the whole body")
     _publish_parts(peer, queue, parts)
@@ -39,31 +38,25 @@ def body_in_many_frames(peer: Peer) -> Verdict:
     return holds(peer, body == b"".join(parts), f"{len(body)} octets, of {sum(map(len, parts))} sent")
 
 
-@case("framing.content.one-octet-frames", covers=["wire/content/split-bodies"])
-def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
+@on_queue("framing.content.one-octet-frames", covers=["wire/content/split-bodies"])
+def body_in_frames_of_one_octet(peer: Peer, queue: str) -> Verdict:
     """The server accepts a body in frames of one octet each and delivers it complete."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the whole body")
     peer.publish(queue, _EVERY_OCTET, chunk=1)
     return equals(peer, fetch(peer, queue).body, _EVERY_OCTET, "body")
 
 
-@case("framing.content.empty-frame", covers=["wire/content/split-bodies"])
-def empty_body_frame(peer: Peer) -> Verdict:
+@on_queue("framing.content.empty-frame", covers=["wire/content/split-bodies"])
+def empty_body_frame(peer: Peer, queue: str) -> Verdict:
     """An empty body frame within a body does not change the body."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the whole body")
     _publish_parts(peer, queue, [b"before", b"", b"after"])
     return equals(peer, fetch(peer, queue).body, b"beforeafter", "body")
 
 
-@case("framing.content.zero-body", covers=["wire/content/zero-body"])
-def body_of_zero_octets(peer: Peer) -> Verdict:
+@on_queue("framing.content.zero-body", covers=["wire/content/zero-body"])
+def body_of_zero_octets(peer: Peer, queue: str) -> Verdict:
     """A content of size zero is complete without a body frame, in both directions."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("an empty message, and no body frame from either side")
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 0))
@@ -72,11 +65,9 @@ def body_of_zero_octets(peer: Peer) -> Verdict:
     return equals(peer, (message.body, message.body_frames), (b"", 0), "body and body frames")
 
 
-@case("framing.content.unmodified-body", covers=["wire/content/unmodified"])
-def body_passes_unchanged(peer: Peer) -> Verdict:
+@on_queue("framing.content.unmodified-body", covers=["wire/content/unmodified"])
+def body_passes_unchanged(peer: Peer, queue: str) -> Verdict:
     """A body that contains every octet, and sequences that look like frames, arrives unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     # A scan for frames or for end octets inside a body would stumble over these.
     body = _EVERY_OCTET * 3 + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
     peer.claim("the same body")
@@ -84,11 +75,9 @@ def body_passes_unchanged(peer: Peer) -> Verdict:
     return equals(peer, fetch(peer, queue).body, body, "body")
 
 
-@case("framing.content.unmodified-properties", covers=["wire/content/unmodified"])
-def properties_pass_unchanged(peer: Peer) -> Verdict:
+@on_queue("framing.content.unmodified-properties", covers=["wire/content/unmodified"])
+def properties_pass_unchanged(peer: Peer, queue: str) -> Verdict:
     """Every property of a content arrives unchanged; a server may add others."""
-    peer.open_channel()
-    queue = peer.queue()
     properties = {
         "content_type": "application/octet-stream",
         "content_encoding": "identity",
@@ -109,11 +98,9 @@ def properties_pass_unchanged(peer: Peer) -> Verdict:
     return holds(peer, not altered(got, properties), f"properties {got}", f"properties {properties}")
 
 
-@case("framing.content.unmodified-expiration", covers=["wire/content/unmodified"])
-def expiration_passes_unchanged(peer: Peer) -> Verdict:
+@on_queue("framing.content.unmodified-expiration", covers=["wire/content/unmodified"])
+def expiration_passes_unchanged(peer: Peer, queue: str) -> Verdict:
     """The property expiration arrives unchanged, whether it is a lifetime or a point in time, in ms."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the same expiration")
     # The field's meaning is left to the server. Read as a point in time, an hour is in 1970 and the message is gone
     # at once; the second value is in the future in either reading.
@@ -126,10 +113,9 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
     return holds(peer, False, "no message")
 
 
-@case("framing.content.interleaved", covers=["wire/content/interleaved-channels"])
+@on_channel("framing.content.interleaved", covers=["wire/content/interleaved-channels"])
 def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
     """Interleaved contents of two channels, with a heartbeat between them, both arrive complete."""
-    peer.open_channel()
     peer.call("channel.open", channel=2)
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
     peer.claim("both contents, each whole")
@@ -150,11 +136,9 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
 # property flags
 
 
-@case("framing.content.flags", covers=["wire/content/property-flags"])
-def first_flag_is_the_highest(peer: Peer) -> Verdict:
+@on_queue("framing.content.flags", covers=["wire/content/property-flags"])
+def first_flag_is_the_highest(peer: Peer, queue: str) -> Verdict:
     """Bit 15 means the first property and bit 11 the fifth property, in both directions."""
-    peer.open_channel()
-    queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY
     peer.claim("content-type and priority, under the flags 15 and 11")
     begin_publish(peer, queue)
@@ -170,11 +154,9 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
     return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
 
 
-@case("framing.content.flags-continued", covers=["wire/content/property-flags-continued"])
-def flags_go_on_in_another_word(peer: Peer) -> Verdict:
+@on_queue("framing.content.flags-continued", covers=["wire/content/property-flags-continued"])
+def flags_go_on_in_another_word(peer: Peer, queue: str) -> Verdict:
     """Bit 0 announces another word of flags; the properties follow the last word."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the content-type after two words of flags")
     begin_publish(peer, queue)
     flags = (_CONTENT_TYPE | _CONTINUED, 0)
@@ -186,11 +168,9 @@ def flags_go_on_in_another_word(peer: Peer) -> Verdict:
 # effects of replies
 
 
-@case("framing.synchronisation.consume", covers=["wire/content/synchronisation"])
-def deliveries_follow_consume_ok(peer: Peer) -> Verdict:
+@on_queue("framing.synchronisation.consume", covers=["wire/content/synchronisation"])
+def deliveries_follow_consume_ok(peer: Peer, queue: str) -> Verdict:
     """The server sends deliveries to a consumer after consume-ok, not before it."""
-    peer.open_channel()
-    queue = peer.queue()
     _fill(peer, queue, 5)
     peer.claim("consume-ok, then the deliveries")
     peer.consume(queue, no_ack=True)
@@ -199,11 +179,9 @@ def deliveries_follow_consume_ok(peer: Peer) -> Verdict:
     return equals(peer, (len(early), len(later)), (0, 5), "deliveries before and after consume-ok")
 
 
-@case("framing.synchronisation.cancel", covers=["wire/content/synchronisation"])
-def no_deliveries_after_cancel_ok(peer: Peer) -> Verdict:
+@on_shared_queue("framing.synchronisation.cancel", covers=["wire/content/synchronisation"])
+def no_deliveries_after_cancel_ok(peer: Peer, queue: str) -> Verdict:
     """The server sends no delivery to a consumer after cancel-ok."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, no_ack=True)
     _fill(peer, queue, 1)
     peer.delivery()
@@ -214,11 +192,9 @@ def no_deliveries_after_cancel_ok(peer: Peer) -> Verdict:
     return equals(peer, (len(late), len(left)), (0, 3), "delivered to this consumer, and to a later one")
 
 
-@case("framing.synchronisation.recover", covers=["wire/content/synchronisation"])
-def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
+@on_shared_queue("framing.synchronisation.recover", covers=["wire/content/synchronisation"])
+def redeliveries_follow_recover_ok(peer: Peer, queue: str) -> Verdict:
     """The server redelivers messages after recover-ok, not before it."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     _fill(peer, queue, 3)
     peer.consume(queue)
     sent_ahead(peer, 3)
@@ -233,10 +209,9 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")
 
 
-@case("framing.synchronisation.bind", covers=["wire/content/synchronisation"])
+@on_channel("framing.synchronisation.bind", covers=["wire/content/synchronisation"])
 def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
     """A message published after bind-ok uses the new binding; one published before bind does not."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.claim("only the message after bind-ok")
     peer.publish("", b"before", exchange=exchange)
@@ -245,10 +220,9 @@ def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"after"], "messages")
 
 
-@case("framing.synchronisation.unbind", covers=["wire/content/synchronisation"])
+@on_channel("framing.synchronisation.unbind", covers=["wire/content/synchronisation"])
 def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
     """A message published after unbind-ok does not use the old binding; one published before unbind does."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("only the message before unbind")
@@ -259,11 +233,9 @@ def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"before"], "messages")
 
 
-@case("framing.synchronisation.purge", covers=["wire/content/synchronisation"])
-def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
+@on_queue("framing.synchronisation.purge", covers=["wire/content/synchronisation"])
+def queue_is_empty_after_purge_ok(peer: Peer, queue: str) -> Verdict:
     """After purge-ok, the queue contains no earlier message and receives a later one."""
-    peer.open_channel()
-    queue = peer.queue()
     _fill(peer, queue, 3)
     peer.claim("only the message after purge-ok")
     peer.call("queue.purge", queue=queue)
@@ -274,10 +246,9 @@ def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
 # order
 
 
-@case("framing.ordering.consumed", covers=["wire/content/ordering"])
+@on_channel("framing.ordering.consumed", covers=["wire/content/ordering"])
 def deliveries_keep_their_order(peer: Peer) -> Verdict:
     """Messages that take the same path through an exchange and a queue are delivered in the order of publishing."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="way")
     sent = [b"%03d" % number for number in range(200)]
@@ -291,11 +262,9 @@ def deliveries_keep_their_order(peer: Peer) -> Verdict:
     return holds(peer, got == sent, _disorder(got, sent))
 
 
-@case("framing.ordering.sizes", covers=["wire/content/ordering"])
-def size_does_not_change_the_order(peer: Peer) -> Verdict:
+@on_queue("framing.ordering.sizes", covers=["wire/content/ordering"])
+def size_does_not_change_the_order(peer: Peer, queue: str) -> Verdict:
     """Messages of very different sizes are delivered in the order of publishing."""
-    peer.open_channel()
-    queue = peer.queue()
     # Every tenth takes long to write and to store; small ones must not overtake it.
     sent = [b"%03d" % number + bytes(50_000 if number % 10 == 0 else 1) for number in range(40)]
     peer.claim("40 messages in their order")
@@ -304,12 +273,11 @@ def size_does_not_change_the_order(peer: Peer) -> Verdict:
     return holds(peer, got == sent, _disorder(got, sent))
 
 
-@case(
+@on_channel(
     "framing.content.large-copies", covers=["wire/content/unmodified", "exchange/required-types"], heavy=True
 )
 def large_messages_to_several_queues(peer: Peer) -> Verdict:
     """Messages larger than a mebibyte reach each of several queues complete and in order."""
-    peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue() for _ in range(3)]
     for queue in queues:
         peer.call("queue.bind", queue=queue, exchange=exchange)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._closing import is_locked
 from amqpspec.suites.amqp_0_9_1._wire import fetch, method_payload, sent_method, shortstr, table
 
@@ -16,70 +16,61 @@ _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 """Bits of queue.declare: the first, the third and the fifth from the low end."""
 
 
-@case("framing.method.unknown-class", covers=["wire/method/unknown-class"])
+@on_channel("framing.method.unknown-class", covers=["wire/method/unknown-class"])
 def unknown_class(peer: Peer) -> Verdict:
     """A method of an undefined class is refused."""
-    peer.open_channel()
     # 0x00FF is one of the numbers reserved for standard classes (PDF §4.2.4): no server has an extension there.
     peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
     return rejects_violation(peer)
 
 
-@case("framing.method.unknown-method", covers=["wire/method/unknown-method"])
+@on_channel("framing.method.unknown-method", covers=["wire/method/unknown-method"])
 def unknown_method(peer: Peer) -> Verdict:
     """A method that is undefined in its class is refused."""
-    peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", peer.dialect.classes_by_name["queue"].index, 99))
     return rejects_violation(peer)
 
 
-@case("framing.method.no-arguments", covers=["wire/method/truncated-arguments"])
+@on_channel("framing.method.no-arguments", covers=["wire/method/truncated-arguments"])
 def arguments_left_out(peer: Peer) -> Verdict:
     """A method that ends after its class and method ids, although it has arguments, is refused."""
-    peer.open_channel()
     peer.send_frame("method", method_payload(peer, "queue.declare"))
     return rejects_violation(peer)
 
 
-@case("framing.method.cut-in-string", covers=["wire/method/truncated-arguments"])
+@on_channel("framing.method.cut-in-string", covers=["wire/method/truncated-arguments"])
 def cut_in_a_short_string(peer: Peer) -> Verdict:
     """A method that ends within a short string is refused."""
-    peer.open_channel()
     # queue.declare begins with a reserved short, then the name: it announces 0x14 = 20 octets, three follow.
     peer.send_frame("method", method_payload(peer, "queue.declare", b"\x00\x00\x14cut"))
     return rejects_violation(peer)
 
 
-@case("framing.method.trailing-octets", covers=["wire/method/trailing-octets"])
-def octets_behind_the_arguments(peer: Peer) -> Verdict:
+@on_queue("framing.method.trailing-octets", covers=["wire/method/trailing-octets"])
+def octets_behind_the_arguments(peer: Peer, queue: str) -> Verdict:
     """A method that continues after its last argument is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     arguments = _declare_passive(queue) + table(b"") + b"more"
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     return rejects_violation(peer)
 
 
-@case("framing.method.server-only", covers=["wire/method/server-only"])
+@on_channel("framing.method.server-only", covers=["wire/method/server-only"])
 def reply_from_a_client(peer: Peer) -> Verdict:
     """A reply that only servers may send is refused when a client sends it."""
-    peer.open_channel()
     peer.send("queue.declare-ok", queue="x", message_count=0, consumer_count=0)
     return rejects_violation(peer)
 
 
-@case("framing.method.server-only-on-zero", covers=["wire/method/server-only"])
+@on_channel("framing.method.server-only-on-zero", covers=["wire/method/server-only"])
 def handshake_method_from_a_client(peer: Peer) -> Verdict:
     """A method of the server's handshake is refused when a client sends it."""
-    peer.open_channel()
     peer.send("connection.open-ok", channel=0)
     return rejects_violation(peer)
 
 
-@case("framing.bits.read", covers=["wire/bits/packing"])
+@on_channel("framing.bits.read", covers=["wire/bits/packing"])
 def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     """The server reads the third and fifth bits of an octet as the third and fifth flags (exclusive and no-wait)."""
-    peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("an exclusive queue, declared without a reply")
     arguments = b"\x00\x00" + shortstr(name) + bytes((_EXCLUSIVE | _NO_WAIT,)) + table(b"")
@@ -95,29 +86,26 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     return holds(peer, not replies and is_locked(peer, arrival), observed, seen=arrival)
 
 
-@case("framing.bits.sent", covers=["wire/bits/packing"])
+@on_channel("framing.bits.sent", covers=["wire/bits/packing"])
 def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     """The server sends a single bit of a method as the lowest bit of its octet."""
-    peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
     # Behind class-id and method-id of 16 bits each.
     return equals(peer, sent_method(peer, "channel.flow-ok").payload[4:].hex(), "01", "arguments of flow-ok")
 
 
-@case("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])
+@on_channel("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])
 def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
     """A short string that contains a zero octet is refused."""
-    peer.open_channel()
     # A routing key has no syntax of its own: nothing but the zero octet can be wrong with it.
     peer.publish("zero\0octet", b"")
     return rejects_violation(peer)
 
 
-@case("framing.strings.full-length", covers=["wire/strings/shortstr-full-length"])
+@on_channel("framing.strings.full-length", covers=["wire/strings/shortstr-full-length"])
 def longest_short_string(peer: Peer) -> Verdict:
     """The server delivers a routing key of 255 octets of UTF-8 unchanged."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     # 127 letters of two octets and one of one octet: 255 octets in 128 characters, so a server that

@@ -10,6 +10,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import fetch, shortstr, table
 from amqpspec.wire.values import Raw, Table, Typed
@@ -39,22 +40,18 @@ _CONTESTED = ("s", "x")
 """Tags that servers in use and the grammar read differently: an integer for a short string, octets for nothing."""
 
 
-@case("framing.table.every-type", covers=["wire/table/all-types-round-trip"])
-def every_type_comes_back(peer: Peer) -> Verdict:
+@on_queue("framing.table.every-type", covers=["wire/table/all-types-round-trip"])
+def every_type_comes_back(peer: Peer, queue: str) -> Verdict:
     """A header table with every type of value, also in arrays and nested tables, arrives unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     headers = _every_type(peer)
     peer.claim("the same headers, tags and values")
     peer.publish(queue, b"body", properties={"headers": headers})
     return _comes_back(peer, queue, headers)
 
 
-@case("framing.table.contested-tags", covers=["wire/table/all-types-round-trip"])
-def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
+@on_queue("framing.table.contested-tags", covers=["wire/table/all-types-round-trip"])
+def contested_tags_come_back_or_are_refused(peer: Peer, queue: str) -> Verdict:
     """Header values whose tags servers and the grammar read differently arrive unchanged or are refused."""
-    peer.open_channel()
-    queue = peer.queue()
     values = [Typed(t.tag, _SAMPLES[t.primitive]) for t in peer.dialect.table_tags if t.tag in _CONTESTED]
     fields = [(f"field_{value.tag}", value) for value in values]
     headers = Table([*fields, ("array", Typed("A", values))])
@@ -68,10 +65,9 @@ def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
     return _comes_back(peer, queue, headers)
 
 
-@case("framing.table.every-type-in-a-method", covers=["wire/table/all-types-round-trip"])
+@on_channel("framing.table.every-type-in-a-method", covers=["wire/table/all-types-round-trip"])
 def every_type_is_read(peer: Peer) -> Verdict:
     """The server parses a table with every type of value in the arguments of a binding, even if it rejects it."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.claim("a binding with every kind of value among its arguments, or an exception of the channel")
     peer.send("queue.bind", queue=queue, exchange=exchange, arguments=_every_type(peer))
@@ -164,20 +160,17 @@ def field_name_too_long(peer: Peer) -> Verdict:
     return _refuses_name(peer, "n" * 129)
 
 
-@case("framing.table.name-in-a-method", covers=["amq_wlp_table_01"])
+@on_channel("framing.table.name-in-a-method", covers=["amq_wlp_table_01"])
 def field_name_in_arguments(peer: Peer) -> Verdict:
     """A field name that begins with a digit is refused in the arguments of a method as well."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.send("queue.bind", queue=queue, exchange=exchange, arguments={"sound": b"value", "1st": b"value"})
     return rejects_violation(peer)
 
 
-@case("framing.table.name-legal", covers=["amq_wlp_table_01"])
-def legal_field_names(peer: Peer) -> Verdict:
+@on_queue("framing.table.name-legal", covers=["amq_wlp_table_01"])
+def legal_field_names(peer: Peer, queue: str) -> Verdict:
     """The server accepts field names of letters, $, #, digits and underscores, up to 128 characters."""
-    peer.open_channel()
-    queue = peer.queue()
     names = ("$first", "#first", "mixed_Case9$#", "x", "n" * 128)
     peer.claim("no exception for legal field names")
     peer.publish(queue, b"body", properties={"headers": dict.fromkeys(names, b"value")})

@@ -8,25 +8,24 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, exists, fill, routed
 
 # --- declare
 
 
-@case("queue.unattached.gets-nothing", covers=["queue/unattached"])
+@on_channel("queue.unattached.gets-nothing", covers=["queue/unattached"])
 def unattached_queue_gets_nothing(peer: Peer) -> Verdict:
     """A queue that is bound to no exchange receives no message published to one."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.claim("nothing in a queue that is not bound")
     peer.publish(queue, b"astray", exchange=exchange)
     return equals(peer, contents(peer, queue), [], "messages")
 
 
-@case("queue.unattached.unbound-again", covers=["queue/unattached"])
+@on_channel("queue.unattached.unbound-again", covers=["queue/unattached"])
 def queue_gets_nothing_after_unbind(peer: Peer) -> Verdict:
     """A queue receives no more messages from an exchange after it was unbound from it."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
     peer.publish("key", b"bound", exchange=exchange)
@@ -36,10 +35,9 @@ def queue_gets_nothing_after_unbind(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"bound"], "messages")
 
 
-@case("queue.declare.creates", covers=["queue/declare"])
+@on_channel("queue.declare.creates", covers=["queue/declare"])
 def declare_creates_a_queue(peer: Peer) -> Verdict:
     """Declaring a missing queue creates it."""
-    peer.open_channel()
     name = peer.name("q")
     absent = not exists(peer, name)
     peer.claim("no queue before it is declared, and a queue afterwards")
@@ -50,32 +48,27 @@ def declare_creates_a_queue(peer: Peer) -> Verdict:
     )
 
 
-@case("queue.declare.confirms-existing", covers=["queue/declare"])
-def declare_confirms_a_queue(peer: Peer) -> Verdict:
+@on_queue("queue.declare.confirms-existing", covers=["queue/declare"])
+def declare_confirms_a_queue(peer: Peer, queue: str) -> Verdict:
     """Declaring an existing queue leaves it and its messages unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     bodies = fill(peer, queue, 1)
     peer.claim("declare-ok for the queue that exists")
     peer.queue(queue=queue)
     return equals(peer, contents(peer, queue), bodies, "messages")
 
 
-@case("queue.declare.default-binding", covers=["queue/declare/default-binding"])
-def new_queue_hangs_on_default_exchange(peer: Peer) -> Verdict:
+@on_queue("queue.declare.default-binding", covers=["queue/declare/default-binding"])
+def new_queue_hangs_on_default_exchange(peer: Peer, queue: str) -> Verdict:
     """A message sent to the default exchange with a queue's name reaches that queue without an explicit binding."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the message that was addressed to the queue by name")
     peer.consume(queue, no_ack=True)
     peer.publish(queue, b"by name")
     return equals(peer, peer.delivery().body, b"by name", "delivered body")
 
 
-@case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], destructive=True)
+@on_channel("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], destructive=True)
 def many_queues_at_once(peer: Peer) -> Verdict:
     """256 queues can exist at the same time."""
-    peer.open_channel()
     names = [peer.name("q") for _ in range(256)]  # queue/declare/minimum-queues
     peer.claim("256 queues")
     for name in names:
@@ -87,22 +80,20 @@ def many_queues_at_once(peer: Peer) -> Verdict:
 # --- declare: names
 
 
-@case("queue.declare.queue.blank", covers=["queue/declare/queue/default-name-empty"])
+@on_channel("queue.declare.queue.blank", covers=["queue/declare/queue/default-name-empty"])
 def declare_without_a_name(peer: Peer) -> Verdict:
     """A queue can be declared without a name."""
-    peer.open_channel()
     peer.claim("declare-ok for a queue without a name")
     peer.send("queue.declare", exclusive=True)
     return allows(peer)
 
 
-@case(
+@on_channel(
     "queue.declare.queue.generated",
     covers=["queue/declare/queue/default-name-generated", "queue/declare-ok/queue"],
 )
 def generated_names_differ(peer: Peer) -> Verdict:
     """The server generates a name for each queue without one, and clients can use the queue by it."""
-    peer.open_channel()
     peer.claim("three different names, each of one queue")
     names = [peer.call("queue.declare", exclusive=True)["queue"] for _ in range(3)]
     for name in names:
@@ -113,29 +104,26 @@ def generated_names_differ(peer: Peer) -> Verdict:
     )
 
 
-@case("queue.declare.queue.reserved", covers=["queue/declare/queue/reserved"])
+@on_channel("queue.declare.queue.reserved", covers=["queue/declare/queue/reserved"])
 def reserved_name_is_refused(peer: Peer) -> Verdict:
     """A client cannot declare a new queue whose name begins with ``amq.``."""
-    peer.open_channel()
     peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], exclusive=True)  # a name has 127 octets
     return rejects_violation(peer)
 
 
-@case(
+@on_channel(
     "queue.declare.queue.reserved-passive",
     covers=["queue/declare/passive/not-found", "queue/declare/queue/reserved"],
 )
 def reserved_name_can_be_asked_for(peer: Peer) -> Verdict:
     """A passive declare of a missing queue with a reserved name is answered as for any other missing queue."""
-    peer.open_channel()
     peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], passive=True)
     return rejects_violation(peer)
 
 
-@case("queue.declare.queue.reserved-existing", covers=["queue/declare/queue/reserved"])
+@on_channel("queue.declare.queue.reserved-existing", covers=["queue/declare/queue/reserved"])
 def reserved_name_that_exists(peer: Peer) -> Verdict:
     """An existing queue whose name begins with ``amq.`` can be redeclared."""
-    peer.open_channel()
     name = peer.call("queue.declare", exclusive=True)["queue"]
     if not name.startswith("amq."):  # how a server generates names is its own choice
         return does_not_apply(peer, f"no queue with a reserved name: a generated name is {name!r}")
@@ -144,18 +132,16 @@ def reserved_name_that_exists(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("queue.declare.queue.illegal-character", covers=["queue/declare/queue/syntax"])
+@on_channel("queue.declare.queue.illegal-character", covers=["queue/declare/queue/syntax"])
 def illegal_name_is_refused(peer: Peer) -> Verdict:
     """A queue name with characters other than letters, digits and - _ . : is refused."""
-    peer.open_channel()
     peer.send("queue.declare", queue=f"{peer.name('q')} a/b?", exclusive=True)
     return rejects_violation(peer)
 
 
-@case("queue.declare.queue.legal-characters", covers=["queue/declare/queue/syntax"])
+@on_channel("queue.declare.queue.legal-characters", covers=["queue/declare/queue/syntax"])
 def legal_name_is_taken(peer: Peer) -> Verdict:
     """The server accepts letters of both cases, digits and each of - _ . : in a queue name"""
-    peer.open_channel()
     peer.claim("declare-ok for a legal name")
     peer.send("queue.declare", queue=f"{peer.name('q')}-aAzZ09_.:"[-127:], exclusive=True)
     return allows(peer)
@@ -164,21 +150,18 @@ def legal_name_is_taken(peer: Peer) -> Verdict:
 # --- declare: passive
 
 
-@case("queue.declare.passive.exists", covers=["queue/declare/passive/exists"])
-def passive_declare_of_a_queue(peer: Peer) -> Verdict:
+@on_queue("queue.declare.passive.exists", covers=["queue/declare/passive/exists"])
+def passive_declare_of_a_queue(peer: Peer, queue: str) -> Verdict:
     """A passive declare of an existing queue is confirmed and leaves its messages unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     bodies = fill(peer, queue, 2)
     peer.claim("declare-ok, and nothing changed")
     peer.call("queue.declare", queue=queue, passive=True)
     return equals(peer, contents(peer, queue), bodies, "messages")
 
 
-@case("queue.declare.passive.ignored-fields", covers=["queue/declare/passive/ignored-fields"])
+@on_channel("queue.declare.passive.ignored-fields", covers=["queue/declare/passive/ignored-fields"])
 def passive_declare_ignores_fields(peer: Peer) -> Verdict:
     """A passive declare does not compare durable, exclusive, auto-delete or arguments."""
-    peer.open_channel()
     queue = peer.queue(exclusive=False, auto_delete=True)
     peer.claim("declare-ok, whatever the other fields are")
     flags = {"durable": True, "exclusive": True, "auto_delete": False}  # none of them fits the queue
@@ -186,21 +169,18 @@ def passive_declare_ignores_fields(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("queue.declare.passive.no-wait-existing", covers=["queue/declare/passive/no-wait"])
-def passive_no_wait_is_silent(peer: Peer) -> Verdict:
+@on_queue("queue.declare.passive.no-wait-existing", covers=["queue/declare/passive/no-wait"])
+def passive_no_wait_is_silent(peer: Peer, queue: str) -> Verdict:
     """A passive declare with no-wait of an existing queue is not answered."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("no reply")
     peer.send("queue.declare", queue=queue, passive=True, no_wait=True)
     peer.barrier()
     return equals(peer, len(peer.pending("queue.declare-ok")), 0, "replies")
 
 
-@case("queue.declare.passive.no-wait-missing", covers=["queue/declare/passive/no-wait"])
+@on_channel("queue.declare.passive.no-wait-missing", covers=["queue/declare/passive/no-wait"])
 def passive_no_wait_creates_nothing(peer: Peer) -> Verdict:
     """A passive declare with no-wait of a missing queue is ignored or refused, and creates no queue."""
-    peer.open_channel()
     name = peer.name("q")
     peer.claim("no queue, and no reply but a refusal")
     peer.send("queue.declare", queue=name, passive=True, no_wait=True, exclusive=True)
@@ -212,18 +192,16 @@ def passive_no_wait_creates_nothing(peer: Peer) -> Verdict:
     return holds(peer, "queue.declare-ok" not in seen and not made, f"{', '.join(seen)}; a queue: {made}")
 
 
-@case("queue.declare.passive.missing", covers=["queue/declare/passive/not-found"])
+@on_channel("queue.declare.passive.missing", covers=["queue/declare/passive/not-found"])
 def passive_declare_of_nothing(peer: Peer) -> Verdict:
     """A passive declare of a missing queue is refused."""
-    peer.open_channel()
     peer.send("queue.declare", queue=peer.name("q"), passive=True)
     return rejects_violation(peer)
 
 
-@case("queue.declare.passive.missing-not-created", covers=["queue/declare/passive/not-found"])
+@on_channel("queue.declare.passive.missing-not-created", covers=["queue/declare/passive/not-found"])
 def passive_declare_creates_nothing(peer: Peer) -> Verdict:
     """A passive declare does not create the missing queue."""
-    peer.open_channel()
     name = peer.name("q")
     peer.send("queue.declare", queue=name, passive=True, exclusive=True)
     peer.arrival("queue.declare-ok")  # the refusal, which another case judges
@@ -234,10 +212,9 @@ def passive_declare_creates_nothing(peer: Peer) -> Verdict:
 # --- declare-ok
 
 
-@case("queue.declare.no-wait.silent", covers=["queue/declare/no-wait"])
+@on_channel("queue.declare.no-wait.silent", covers=["queue/declare/no-wait"])
 def declare_without_reply(peer: Peer) -> Verdict:
     """A declare with no-wait creates the queue and is not answered."""
-    peer.open_channel()
     name = peer.name("q")
     peer.claim("a queue and no reply")
     peer.send("queue.declare", queue=name, exclusive=True, no_wait=True)
@@ -255,10 +232,9 @@ def failing_declare_without_reply(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("queue.declare-ok.queue", covers=["queue/declare-ok/queue"])
+@on_channel("queue.declare-ok.queue", covers=["queue/declare-ok/queue"])
 def declare_ok_tells_the_name(peer: Peer) -> Verdict:
     """declare-ok contains the queue name, whether the queue is created, redeclared or declared passively."""
-    peer.open_channel()
     name = peer.name("q")
     peer.claim("the name of the queue")
     made = peer.call("queue.declare", queue=name, exclusive=True)["queue"]
@@ -267,21 +243,17 @@ def declare_ok_tells_the_name(peer: Peer) -> Verdict:
     return equals(peer, [made, confirmed, asked], [name] * 3, "names")
 
 
-@case("queue.declare-ok.message-count", covers=["queue/declare-ok/consumer-count"])
-def declare_ok_counts_messages(peer: Peer) -> Verdict:
+@on_queue("queue.declare-ok.message-count", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_counts_messages(peer: Peer, queue: str) -> Verdict:
     """declare-ok reports the number of ready messages."""
-    peer.open_channel()
-    queue = peer.queue()
     fill(peer, queue, 3)
     peer.claim("the number of messages")
     return equals(peer, counts(peer, queue), (3, 0), "messages and consumers")
 
 
-@case("queue.declare-ok.consumer-count", covers=["queue/declare-ok/consumer-count"])
-def declare_ok_counts_consumers(peer: Peer) -> Verdict:
+@on_queue("queue.declare-ok.consumer-count", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_counts_consumers(peer: Peer, queue: str) -> Verdict:
     """declare-ok reports the number of consumers, without cancelled ones."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the current number of consumers")
     first = peer.consume(queue)
     peer.consume(queue)
@@ -290,11 +262,9 @@ def declare_ok_counts_consumers(peer: Peer) -> Verdict:
     return equals(peer, [both, counts(peer, queue)], [(0, 2), (0, 1)], "messages and consumers")
 
 
-@case("queue.declare-ok.paused-consumer", covers=["queue/declare-ok/consumer-count"])
-def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
+@on_queue("queue.declare-ok.paused-consumer", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_leaves_out_paused_consumers(peer: Peer, queue: str) -> Verdict:
     """The consumer count does not include consumers of a channel whose flow is stopped."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.consume(queue)
     peer.open_channel(2)
     peer.consume(queue, channel=2)

@@ -9,15 +9,15 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._queues import routed
 
 # --- bind
 
 
-@case("queue.bind.not-before", covers=["queue/bind/unbound"])
+@on_channel("queue.bind.not-before", covers=["queue/bind/unbound"])
 def nothing_before_the_binding(peer: Peer) -> Verdict:
     """A queue receives from an exchange only messages published after it was bound."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.publish(queue, b"before", exchange=exchange)
     peer.claim("only what was published after the binding was made")
@@ -26,10 +26,9 @@ def nothing_before_the_binding(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"after"], "messages")
 
 
-@case("queue.bind.duplicate-allowed", covers=["queue/bind/duplicates"])
+@on_channel("queue.bind.duplicate-allowed", covers=["queue/bind/duplicates"])
 def binding_made_twice(peer: Peer) -> Verdict:
     """A duplicate binding is not an error."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
     peer.claim("bind-ok for the repeated binding")
@@ -37,10 +36,9 @@ def binding_made_twice(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("queue.bind.duplicate-is-one", covers=["queue/bind/duplicates"])
+@on_channel("queue.bind.duplicate-is-one", covers=["queue/bind/duplicates"])
 def duplicate_is_undone_once(peer: Peer) -> Verdict:
     """One unbind removes a duplicate binding."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     binding: dict[str, Any] = {"queue": queue, "exchange": exchange, "routing_key": "key"}
     peer.claim("one copy while bound, none after one unbind")
@@ -52,10 +50,9 @@ def duplicate_is_undone_once(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"bound"], "messages")
 
 
-@case("queue.bind.unique-topic", covers=["queue/bind/unique"])
+@on_channel("queue.bind.unique-topic", covers=["queue/bind/unique"])
 def overlapping_patterns(peer: Peer) -> Verdict:
     """A message that matches several topic patterns of two queues reaches each queue once."""
-    peer.open_channel()
     queues, exchange = [peer.queue(), peer.queue()], peer.exchange("topic")
     for pattern in ("a.b", "a.*", "*.b", "a.#", "#"):
         for queue in queues:
@@ -65,10 +62,9 @@ def overlapping_patterns(peer: Peer) -> Verdict:
     return equals(peer, [routed(peer, queue) for queue in queues], [[b"once"]] * 2, "messages")
 
 
-@case("queue.bind.unique-fanout", covers=["queue/bind/unique"])
+@on_channel("queue.bind.unique-fanout", covers=["queue/bind/unique"])
 def several_keys_at_a_fanout_exchange(peer: Peer) -> Verdict:
     """A queue bound to a fanout exchange with several keys receives each message once."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     for key in ("one", "two", "three"):
         peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
@@ -78,10 +74,9 @@ def several_keys_at_a_fanout_exchange(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"first", b"second"], "messages")
 
 
-@case("queue.bind.transient-exchange", covers=["queue/bind/transient-exchange"])
+@on_channel("queue.bind.transient-exchange", covers=["queue/bind/transient-exchange"])
 def durable_queue_at_transient_exchange(peer: Peer) -> Verdict:
     """A durable queue can be bound to a transient exchange and receives its messages."""
-    peer.open_channel()
     queue, exchange = peer.queue(durable=True), peer.exchange("direct", durable=False)
     peer.claim("bind-ok, and the message")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
@@ -89,10 +84,11 @@ def durable_queue_at_transient_exchange(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"through"], "messages")
 
 
-@case("queue.bind.durable-exchange", covers=["queue/bind/durable-exchange"], restarts=True, budget_s=180)
+@on_channel(
+    "queue.bind.durable-exchange", covers=["queue/bind/durable-exchange"], restarts=True, budget_s=180
+)
 def durable_binding_outlives_restart(peer: Peer) -> Verdict:
     """A durable queue is still bound to a durable exchange after a restart of the server."""
-    peer.open_channel()
     queue, exchange = peer.queue(durable=True), peer.exchange("direct", durable=True)
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
     peer.context.restart()
@@ -102,11 +98,9 @@ def durable_binding_outlives_restart(peer: Peer) -> Verdict:
     return equals(late, routed(late, queue), [b"through"], "messages")
 
 
-@case("queue.bind.binding-count", covers=["queue/bind/binding-count"])
-def four_bindings(peer: Peer) -> Verdict:
+@on_queue("queue.bind.binding-count", covers=["queue/bind/binding-count"])
+def four_bindings(peer: Peer, queue: str) -> Verdict:
     """A queue can be bound to four exchanges at the same time and receives messages from each."""
-    peer.open_channel()
-    queue = peer.queue()
     exchanges = [peer.exchange("direct") for _ in range(4)]
     peer.claim("a message through each of the bindings")
     for exchange in exchanges:
@@ -116,10 +110,9 @@ def four_bindings(peer: Peer) -> Verdict:
     return equals(peer, sorted(routed(peer, queue)), sorted(x.encode() for x in exchanges), "messages")
 
 
-@case("queue.bind.binding-count-keys", covers=["queue/bind/binding-count"])
+@on_channel("queue.bind.binding-count-keys", covers=["queue/bind/binding-count"])
 def four_bindings_at_one_exchange(peer: Peer) -> Verdict:
     """A queue can be bound to one exchange with four keys at the same time and receives the messages of each."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     keys = ["one", "two", "three", "four"]
     peer.claim("a message through each of the bindings")
@@ -133,18 +126,16 @@ def four_bindings_at_one_exchange(peer: Peer) -> Verdict:
 # --- bind: queue
 
 
-@case("queue.bind.queue.unnamed", covers=["queue/bind/queue/queue-known"])
+@on_channel("queue.bind.queue.unnamed", covers=["queue/bind/queue/queue-known"])
 def bind_without_a_queue(peer: Peer) -> Verdict:
     """A bind without a queue name is refused on a channel that has declared no queue."""
-    peer.open_channel()
     peer.send("queue.bind", exchange="amq.direct", routing_key=peer.name("key"))
     return rejects_violation(peer)
 
 
-@case("queue.bind.queue.missing", covers=["queue/bind/queue/must-exist"])
+@on_channel("queue.bind.queue.missing", covers=["queue/bind/queue/must-exist"])
 def bind_a_missing_queue(peer: Peer) -> Verdict:
     """Binding a missing queue is refused."""
-    peer.open_channel()
     peer.send("queue.bind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
     return rejects_violation(peer)
 
@@ -152,19 +143,16 @@ def bind_a_missing_queue(peer: Peer) -> Verdict:
 # --- bind: exchange
 
 
-@case("queue.bind.exchange.missing", covers=["queue/bind/exchange/exchange-existence"])
-def bind_to_a_missing_exchange(peer: Peer) -> Verdict:
+@on_queue("queue.bind.exchange.missing", covers=["queue/bind/exchange/exchange-existence"])
+def bind_to_a_missing_exchange(peer: Peer, queue: str) -> Verdict:
     """Binding a queue to a missing exchange is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.send("queue.bind", queue=queue, exchange=peer.name("x"), routing_key="key")
     return rejects_violation(peer)
 
 
-@case("queue.bind.exchange.default", covers=["queue/bind/exchange/default-exchange"])
+@on_channel("queue.bind.exchange.default", covers=["queue/bind/exchange/default-exchange"])
 def bind_to_the_default_exchange(peer: Peer) -> Verdict:
     """A bind with an empty exchange name creates a binding to the default exchange."""
-    peer.open_channel()
     queue, key = peer.queue(), peer.name("key")
     peer.claim("bind-ok, and the message that was sent to the default exchange")
     peer.call("queue.bind", queue=queue, exchange="", routing_key=key)
@@ -175,10 +163,9 @@ def bind_to_the_default_exchange(peer: Peer) -> Verdict:
 # --- bind: routing key
 
 
-@case("queue.bind.routing-key.equal", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
+@on_channel("queue.bind.routing-key.equal", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
 def direct_exchange_matches_keys(peer: Peer) -> Verdict:
     """A direct exchange routes only messages with exactly the binding's key to the queue."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="a.Key")
     peer.claim("the messages with the same key")
@@ -187,10 +174,11 @@ def direct_exchange_matches_keys(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"a.Key", b"a.Key"], "messages")
 
 
-@case("queue.bind.routing-key.every-queue", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
+@on_channel(
+    "queue.bind.routing-key.every-queue", covers=["queue/bind/routing-key/direct-exchange-key-matching"]
+)
 def direct_exchange_serves_every_queue(peer: Peer) -> Verdict:
     """A message reaches every queue that is bound to a direct exchange with its key."""
-    peer.open_channel()
     queues, exchange = [peer.queue(), peer.queue()], peer.exchange("direct")
     for queue in queues:
         peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
@@ -199,10 +187,9 @@ def direct_exchange_serves_every_queue(peer: Peer) -> Verdict:
     return equals(peer, [routed(peer, queue) for queue in queues], [[b"for both"]] * 2, "messages")
 
 
-@case("queue.bind.routing-key.both-blank", covers=["queue/bind/routing-key/empty"])
+@on_channel("queue.bind.routing-key.both-blank", covers=["queue/bind/routing-key/empty"])
 def blank_queue_lends_its_name(peer: Peer) -> Verdict:
     """With an empty queue name and an empty routing key, the queue declared last is bound with its name as key."""
-    peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     peer.claim("the message with the last queue's name as its key, in that queue")
     peer.call("queue.bind", exchange=exchange)
@@ -211,10 +198,9 @@ def blank_queue_lends_its_name(peer: Peer) -> Verdict:
     return equals(peer, [routed(peer, first), routed(peer, last)], [[], [last.encode()]], "messages")
 
 
-@case("queue.bind.routing-key.blank", covers=["queue/bind/routing-key/empty"])
+@on_channel("queue.bind.routing-key.blank", covers=["queue/bind/routing-key/empty"])
 def named_queue_with_a_blank_key(peer: Peer) -> Verdict:
     """With a queue name and an empty routing key, the queue is bound with the empty key."""
-    peer.open_channel()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.claim("the message without a key, and no other")
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -223,12 +209,11 @@ def named_queue_with_a_blank_key(peer: Peer) -> Verdict:
     return equals(peer, routed(peer, queue), [b"no key"], "messages")
 
 
-@case(
+@on_channel(
     "queue.bind.routing-key.blank-queue", covers=["queue/bind/routing-key/empty", "domain/queue-name/current"]
 )
 def blank_queue_with_a_key(peer: Peer) -> Verdict:
     """With an empty queue name and a routing key, the queue declared last is bound with that key."""
-    peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     peer.claim("the message with the key, in the last queue")
     peer.call("queue.bind", exchange=exchange, routing_key="key")
@@ -240,10 +225,9 @@ def blank_queue_with_a_key(peer: Peer) -> Verdict:
 # --- unbind
 
 
-@case("queue.unbind.failure", covers=["queue/unbind/failure"])
+@on_channel("queue.unbind.failure", covers=["queue/unbind/failure"])
 def failing_unbind(peer: Peer) -> Verdict:
     """An unbind fails with an exception if neither the queue nor the exchange exists."""
-    peer.open_channel()
     # Neither is there: undoing a missing binding between existing ends need not be a failure.
     peer.send("queue.unbind", queue=peer.name("q"), exchange=peer.name("x"), routing_key="key")
     return rejects_violation(peer)
@@ -269,10 +253,9 @@ def unbind_leaves_other_bindings(peer: Peer) -> Verdict:
     return equals(peer, got, [[b"red", b"blue"], [b"green"]], "messages")
 
 
-@case("queue.unbind.one-of-several", covers=["queue/unbind/failure"])
+@on_channel("queue.unbind.one-of-several", covers=["queue/unbind/failure"])
 def unbind_takes_one_binding(peer: Peer) -> Verdict:
     """An unbind removes only the binding with the same queue, exchange, key and arguments."""
-    peer.open_channel()
     exchange, other, queues = peer.exchange("direct"), peer.exchange("direct"), (peer.queue(), peer.queue())
     for queue, source, key in (
         (queues[0], exchange, "red"),
@@ -293,12 +276,11 @@ def unbind_takes_one_binding(peer: Peer) -> Verdict:
     return equals(peer, got, [[b"blue", b"other"], [b"red"]], "messages")
 
 
-@case(
+@on_channel(
     "queue.unbind.queue.last-declared", covers=["queue/unbind/queue/queue-known", "domain/queue-name/current"]
 )
 def unbind_with_a_blank_queue(peer: Peer) -> Verdict:
     """An unbind with an empty queue name refers to the queue declared last on the channel."""
-    peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     for queue in (first, last):
         peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="red")
@@ -308,36 +290,30 @@ def unbind_with_a_blank_queue(peer: Peer) -> Verdict:
     return equals(peer, [routed(peer, first), routed(peer, last)], [[b"red"], []], "messages")
 
 
-@case("queue.unbind.queue.unnamed", covers=["queue/unbind/queue/queue-known"])
+@on_channel("queue.unbind.queue.unnamed", covers=["queue/unbind/queue/queue-known"])
 def unbind_without_a_queue(peer: Peer) -> Verdict:
     """An unbind without a queue name is refused on a channel that has declared no queue."""
-    peer.open_channel()
     peer.send("queue.unbind", exchange="amq.direct", routing_key=peer.name("key"))
     return rejects_violation(peer)
 
 
-@case("queue.unbind.queue.missing", covers=["queue/unbind/queue/must-exist"])
+@on_channel("queue.unbind.queue.missing", covers=["queue/unbind/queue/must-exist"])
 def unbind_a_missing_queue(peer: Peer) -> Verdict:
     """Unbinding a missing queue is refused."""
-    peer.open_channel()
     peer.send("queue.unbind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
     return rejects_violation(peer)
 
 
-@case("queue.unbind.exchange.missing", covers=["queue/unbind/exchange/must-exist"])
-def unbind_from_a_missing_exchange(peer: Peer) -> Verdict:
+@on_queue("queue.unbind.exchange.missing", covers=["queue/unbind/exchange/must-exist"])
+def unbind_from_a_missing_exchange(peer: Peer, queue: str) -> Verdict:
     """Unbinding a queue from a missing exchange is refused."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.send("queue.unbind", queue=queue, exchange=peer.name("x"), routing_key="key")
     return rejects_violation(peer)
 
 
-@case("queue.unbind.exchange.default", covers=["queue/unbind/exchange/default-exchange"])
-def unbind_from_the_default_exchange(peer: Peer) -> Verdict:
+@on_queue("queue.unbind.exchange.default", covers=["queue/unbind/exchange/default-exchange"])
+def unbind_from_the_default_exchange(peer: Peer, queue: str) -> Verdict:
     """An unbind with an empty exchange name refers to the default exchange."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("unbind-ok")
     peer.send("queue.unbind", queue=queue, exchange="", routing_key=queue)
     # Whether the binding then goes is not said.

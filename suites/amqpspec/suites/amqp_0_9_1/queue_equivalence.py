@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import best, does_not_apply, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, fill
 
 
-@case(
+@on_shared_queue(
     "queue.declare.equivalent.durable",
     covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
 )
-def durable_is_compared(peer: Peer) -> Verdict:
+def durable_is_compared(peer: Peer, queue: str) -> Verdict:
     """A transient queue cannot be redeclared as durable."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.send("queue.declare", queue=queue, durable=True)
     return rejects_violation(peer)
 
 
-@case(
+@on_shared_queue(
     "queue.declare.equivalent.exclusive",
     covers=[
         "queue/declare/passive/equivalent-check",
@@ -30,10 +28,8 @@ def durable_is_compared(peer: Peer) -> Verdict:
         "queue/declare/exclusive/exclusive",
     ],
 )
-def exclusive_is_compared(peer: Peer) -> Verdict:
+def exclusive_is_compared(peer: Peer, queue: str) -> Verdict:
     """A shared queue cannot be redeclared as exclusive."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     peer.send("queue.declare", queue=queue, exclusive=True)
     reaction = peer.reaction()
     # No code is named for a mismatch. To one that asks for a separate queue, "others have access to it" (405) is as
@@ -42,13 +38,12 @@ def exclusive_is_compared(peer: Peer) -> Verdict:
     return best(judge_reaction(peer, reaction, row) for row in rows)
 
 
-@case(
+@on_channel(
     "queue.declare.equivalent.arguments",
     covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
 )
 def arguments_are_compared(peer: Peer) -> Verdict:
     """A queue cannot be redeclared with other values of arguments that common servers support."""
-    peer.open_channel()
     queue = peer.queue(arguments=arguments_of(60_000))
     peer.send("queue.declare", queue=queue, exclusive=True, arguments=arguments_of(90_000))
     reaction = peer.reaction()
@@ -57,10 +52,9 @@ def arguments_are_compared(peer: Peer) -> Verdict:
     return judge_reaction(peer, reaction)
 
 
-@case("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
+@on_channel("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
 def same_declare_is_confirmed(peer: Peer) -> Verdict:
     """A durable queue and an exclusive queue can be redeclared with the same properties."""
-    peer.open_channel()
     durable, exclusive = peer.queue(durable=True), peer.queue(exclusive=True)
     peer.claim("declare-ok for what matches")
     peer.call("queue.declare", queue=durable, durable=True)
@@ -68,10 +62,9 @@ def same_declare_is_confirmed(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
+@on_channel("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
 def same_arguments_are_confirmed(peer: Peer) -> Verdict:
     """Equal arguments are equivalent in any order."""
-    peer.open_channel()
     arguments = arguments_of(60_000)
     queue = peer.queue(arguments=arguments)
     peer.claim("declare-ok for what matches")
@@ -79,11 +72,11 @@ def same_arguments_are_confirmed(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"])
-def mismatch_changes_nothing(peer: Peer) -> Verdict:
+@on_shared_queue(
+    "queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"]
+)
+def mismatch_changes_nothing(peer: Peer, queue: str) -> Verdict:
     """A declare that contradicts the queue closes the channel, but not the connection, and the queue is unchanged."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 1)
     peer.claim("the queue unchanged, on another channel of the same connection")
     peer.send("queue.declare", queue=queue, durable=True)

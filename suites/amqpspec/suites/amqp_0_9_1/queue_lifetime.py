@@ -7,6 +7,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._queues import contents, exists, fill, owned_by_another, vanishes
 
 PERSISTENT = {"delivery_mode": 2}
@@ -14,10 +15,11 @@ PERSISTENT = {"delivery_mode": 2}
 # --- durable
 
 
-@case("queue.declare.durable.restart", covers=["queue/declare/durable/restart"], restarts=True, budget_s=180)
+@on_channel(
+    "queue.declare.durable.restart", covers=["queue/declare/durable/restart"], restarts=True, budget_s=180
+)
 def durable_queue_outlives_restart(peer: Peer) -> Verdict:
     """After a restart of the server, a durable queue exists, and a transient one is deleted or empty."""
-    peer.open_channel()
     durable, transient = peer.queue(durable=True), peer.queue(exclusive=False)
     # Persistent: what is lost is lost because the queue is transient, not the message.
     peer.publish(transient, b"old", properties=PERSISTENT)
@@ -31,7 +33,7 @@ def durable_queue_outlives_restart(peer: Peer) -> Verdict:
     return holds(peer, kept and not left, f"durable queue: {kept}, transient queue: {left}")
 
 
-@case(
+@on_channel(
     "queue.declare.durable.persistence",
     covers=["queue/declare/durable/persistence"],
     restarts=True,
@@ -39,7 +41,6 @@ def durable_queue_outlives_restart(peer: Peer) -> Verdict:
 )
 def durable_queue_works_after_restart(peer: Peer) -> Verdict:
     """A durable queue receives and delivers messages after a restart of the server."""
-    peer.open_channel()
     queue = peer.queue(durable=True)
     peer.context.restart()
     peer.claim("a message through the durable queue")
@@ -48,10 +49,9 @@ def durable_queue_works_after_restart(peer: Peer) -> Verdict:
     return equals(peer, contents(late, queue), [b"new"], "messages")
 
 
-@case("queue.declare.durable.types", covers=["queue/declare/durable/types"])
+@on_channel("queue.declare.durable.types", covers=["queue/declare/durable/types"])
 def durable_and_transient_queues(peer: Peer) -> Verdict:
     """Durable and transient queues can both be declared and used."""
-    peer.open_channel()
     peer.claim("a durable and a transient queue")
     queues = [peer.queue(durable=True), peer.queue(exclusive=False)]
     sent = [fill(peer, queue, 1) for queue in queues]
@@ -61,10 +61,9 @@ def durable_and_transient_queues(peer: Peer) -> Verdict:
 # --- exclusive
 
 
-@case("queue.declare.exclusive.other-channel", covers=["queue/declare/exclusive/lifetime"])
+@on_channel("queue.declare.exclusive.other-channel", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_serves_its_connection(peer: Peer) -> Verdict:
     """An exclusive queue serves every channel of the connection that declared it."""
-    peer.open_channel()
     queue = peer.queue(exclusive=True)
     bodies = fill(peer, queue, 1)
     peer.claim("the message on another channel of the connection")
@@ -72,10 +71,9 @@ def exclusive_queue_serves_its_connection(peer: Peer) -> Verdict:
     return equals(peer, contents(peer, queue, channel=2), bodies, "messages")
 
 
-@case("queue.declare.exclusive.channel-closed", covers=["queue/declare/exclusive/lifetime"])
+@on_channel("queue.declare.exclusive.channel-closed", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_outlives_its_channel(peer: Peer) -> Verdict:
     """An exclusive queue is not deleted when the channel that declared it is closed."""
-    peer.open_channel()
     queue = peer.queue(exclusive=True)
     bodies = fill(peer, queue, 1)
     peer.claim("the queue and its message after the channel was closed")
@@ -112,10 +110,9 @@ def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@case("queue.declare.exclusive.types", covers=["queue/declare/exclusive/types"])
+@on_channel("queue.declare.exclusive.types", covers=["queue/declare/exclusive/types"])
 def exclusive_and_shared_queues(peer: Peer) -> Verdict:
     """Exclusive queues and shared queues can both be declared and used."""
-    peer.open_channel()
     peer.claim("the messages of an exclusive queue here, and of a shared one on a second connection")
     exclusive, shared = peer.queue(exclusive=True), peer.queue(exclusive=False)
     sent = [fill(peer, exclusive, 1), fill(peer, shared, 1)]
@@ -183,10 +180,9 @@ def other_connection_deletes(peer: Peer) -> Verdict:
 # --- auto-delete
 
 
-@case("queue.declare.auto-delete.cancelled", covers=["queue/declare/auto-delete/last-consumer"])
+@on_channel("queue.declare.auto-delete.cancelled", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_cancel(peer: Peer) -> Verdict:
     """An auto-delete queue is deleted after its only consumer was cancelled."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True)
     tag = peer.consume(queue)
     peer.claim("the queue no longer exists")
@@ -194,10 +190,9 @@ def auto_delete_after_cancel(peer: Peer) -> Verdict:
     return _gone_politely(peer, queue)
 
 
-@case("queue.declare.auto-delete.channel-closed", covers=["queue/declare/auto-delete/last-consumer"])
+@on_channel("queue.declare.auto-delete.channel-closed", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_channel_close(peer: Peer) -> Verdict:
     """An auto-delete queue is deleted after the channel of its only consumer was closed."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True)
     peer.consume(queue)
     peer.claim("the queue no longer exists")
@@ -205,10 +200,9 @@ def auto_delete_after_channel_close(peer: Peer) -> Verdict:
     return _gone_politely(peer, queue)
 
 
-@case("queue.declare.auto-delete.connection-lost", covers=["queue/declare/auto-delete/last-consumer"])
+@on_channel("queue.declare.auto-delete.connection-lost", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
     """A shared auto-delete queue is deleted after the connection of its only consumer was lost."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True, exclusive=False)
     peer.consume(queue)
     other = peer.another().open_channel()
@@ -217,10 +211,9 @@ def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
     return _gone_politely(other, queue)
 
 
-@case("queue.declare.auto-delete.one-of-two", covers=["queue/declare/auto-delete/last-consumer"])
+@on_channel("queue.declare.auto-delete.one-of-two", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_waits_for_the_last(peer: Peer) -> Verdict:
     """An auto-delete queue is not deleted as long as it has a consumer."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True)
     first, second = peer.consume(queue, no_ack=True), peer.consume(queue, no_ack=True)
     peer.claim("the message for the consumer that is left")
@@ -229,10 +222,9 @@ def auto_delete_waits_for_the_last(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery()["consumer_tag"], second, "consumer")
 
 
-@case("queue.declare.auto-delete.never-consumed", covers=["queue/declare/auto-delete/never-consumed"])
+@on_channel("queue.declare.auto-delete.never-consumed", covers=["queue/declare/auto-delete/never-consumed"])
 def auto_delete_without_consumers(peer: Peer) -> Verdict:
     """An auto-delete queue that never had a consumer is not deleted when its channel is closed."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True, exclusive=False)
     other = peer.another().open_channel()
     peer.claim("the queue still exists")
@@ -244,10 +236,9 @@ def auto_delete_without_consumers(peer: Peer) -> Verdict:
     return holds(peer, exists(other, queue), "passive declare of the queue")
 
 
-@case("queue.declare.auto-delete.not-cleared", covers=["queue/declare/auto-delete/pre-existence"])
+@on_channel("queue.declare.auto-delete.not-cleared", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
     """A redeclare without auto-delete does not remove auto-delete from the queue."""
-    peer.open_channel()
     queue = peer.queue(auto_delete=True)
     peer.claim("a queue that is deleted after its last consumer, or a refusal")
     peer.send("queue.declare", queue=queue, exclusive=True, auto_delete=False)
@@ -260,10 +251,9 @@ def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
     return _gone_politely(peer, queue)
 
 
-@case("queue.declare.auto-delete.not-set", covers=["queue/declare/auto-delete/pre-existence"])
+@on_channel("queue.declare.auto-delete.not-set", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_is_not_set(peer: Peer) -> Verdict:
     """A redeclare with auto-delete does not add auto-delete to the queue."""
-    peer.open_channel()
     queue = peer.queue(exclusive=True)
     peer.claim("a queue that outlives its last consumer, or a refusal")
     peer.send("queue.declare", queue=queue, exclusive=True, auto_delete=True)

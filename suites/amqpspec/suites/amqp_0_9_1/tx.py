@@ -9,6 +9,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned, settled
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
@@ -65,10 +66,9 @@ def nothing_takes_effect_after_a_loss(peer: Peer) -> Verdict:
     return equals(peer, bodies(gathered(other, queue, 1)), [b"old"], "messages in the queue")
 
 
-@case("tx.select.needed", covers=["tx/select", "tx/commit/transacted"], needs=_TX)
+@on_channel("tx.select.needed", covers=["tx/select", "tx/commit/transacted"], needs=_TX)
 def select_comes_first(peer: Peer) -> Verdict:
     """Commit before select is refused, even on a channel that has published."""
-    peer.open_channel()
     send(peer, peer.queue(), (b"1",))
     peer.send("tx.commit")
     return rejects_violation(peer)
@@ -83,10 +83,9 @@ def select_is_for_its_channel(peer: Peer) -> Verdict:
     return rejects_violation(peer, 2)
 
 
-@case("tx.select.suffices", covers=["tx/select"], needs=_TX)
+@on_channel("tx.select.suffices", covers=["tx/select"], needs=_TX)
 def select_suffices(peer: Peer) -> Verdict:
     """After select, every commit and rollback is answered."""
-    peer.open_channel()
     peer.claim("an answer to each method")
     methods = ("tx.select", "tx.commit", "tx.rollback", "tx.select", "tx.rollback", "tx.commit")
     got = [peer.call(method).name for method in methods]
@@ -111,11 +110,9 @@ def commit_publishes(peer: Peer) -> Verdict:
     return equals(peer, got, [[b"1", b"2"], [b"3"]], "messages after each commit")
 
 
-@case("tx.commit.acknowledgements", covers=["tx/commit"], needs=_TX)
-def commit_acknowledges(peer: Peer) -> Verdict:
+@on_queue("tx.commit.acknowledgements", covers=["tx/commit"], needs=_TX)
+def commit_acknowledges(peer: Peer, queue: str) -> Verdict:
     """Acknowledgements take effect at commit; later ones at the next commit."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     peer.call("tx.select")
     first, second = taken(peer, queue, 2)
@@ -138,18 +135,16 @@ def failed_commit_ends_its_channel(peer: Peer) -> Verdict:
     return verdict
 
 
-@case("tx.commit.transacted", covers=["tx/commit/transacted"], needs=_TX)
+@on_channel("tx.commit.transacted", covers=["tx/commit/transacted"], needs=_TX)
 def nothing_to_commit(peer: Peer) -> Verdict:
     """Commit on a channel without transactions is refused."""
-    peer.open_channel()
     peer.send("tx.commit")
     return rejects_violation(peer)
 
 
-@case("tx.commit.mandatory", covers=["tx/commit"], needs=["tx"])
+@on_channel("tx.commit.mandatory", covers=["tx/commit"], needs=["tx"])
 def mandatory_in_a_transaction(peer: Peer) -> Verdict:
     """Commit publishes the routable messages of a transaction, whether it returns a mandatory one or not."""
-    peer.open_channel()
     queue, nowhere = peer.queue(), peer.name("nowhere")
     peer.call("tx.select")
     peer.claim("the routable message in its queue, and no return of the optional one")
@@ -182,11 +177,9 @@ def rollback_forgets_publications(peer: Peer) -> Verdict:
     return equals(peer, (before, got), (0, [b"kept"]), "messages before commit, and after it")
 
 
-@case("tx.rollback.acknowledgements", covers=["tx/rollback"], needs=_TX)
-def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
+@on_queue("tx.rollback.acknowledgements", covers=["tx/rollback"], needs=_TX)
+def rollback_forgets_acknowledgements(peer: Peer, queue: str) -> Verdict:
     """Rollback discards acknowledgements: the message can be acknowledged again, or is redelivered."""
-    peer.open_channel()
-    queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     peer.call("tx.select")
     first, second = taken(peer, queue, 2)
@@ -200,11 +193,9 @@ def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
     return equals(peer, bodies(gathered(peer, queue, 1)), [b"1"], "messages delivered again")
 
 
-@case("tx.rollback.no-redelivery", covers=["tx/rollback/no-redelivery"], needs=_TX)
-def rollback_delivers_nothing(peer: Peer) -> Verdict:
+@on_queue("tx.rollback.no-redelivery", covers=["tx/rollback/no-redelivery"], needs=_TX)
+def rollback_delivers_nothing(peer: Peer, queue: str) -> Verdict:
     """Rollback alone redelivers nothing; a recover after it does."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.call("tx.select")
     peer.consume(queue)
     send(peer, queue, (b"1",), transacted=True)
@@ -223,11 +214,9 @@ def rollback_delivers_nothing(peer: Peer) -> Verdict:
     return equals(peer, (after_rollback, after_recover), ([], [b"1"]), "after rollback, after recover")
 
 
-@case("tx.rollback.recovered", covers=["tx/rollback"], needs=_TX)
-def rollback_forgets_what_was_recovered(peer: Peer) -> Verdict:
+@on_shared_queue("tx.rollback.recovered", covers=["tx/rollback"], needs=_TX)
+def rollback_forgets_what_was_recovered(peer: Peer, queue: str) -> Verdict:
     """After a rollback, a recovered message no longer belongs to the channel, and another client can acknowledge it."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
     send(peer, queue, (b"1",))
     peer.call("tx.select")
     (message,) = taken(peer, queue, 1)
@@ -244,10 +233,9 @@ def rollback_forgets_what_was_recovered(peer: Peer) -> Verdict:
     return equals(peer, bodies(gathered(peer, queue, 0)), [], "messages delivered again")
 
 
-@case("tx.rollback.transacted", covers=["tx/rollback/transacted"], needs=_TX)
+@on_channel("tx.rollback.transacted", covers=["tx/rollback/transacted"], needs=_TX)
 def nothing_to_roll_back(peer: Peer) -> Verdict:
     """Rollback on a channel without transactions is refused."""
-    peer.open_channel()
     peer.send("tx.rollback")
     return rejects_violation(peer)
 

@@ -12,8 +12,6 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Ended
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.oracles import judge_reaction
-from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import fetch
 from amqpspec.wire.methods.frames import Frame
 
@@ -56,11 +54,6 @@ def largest_payload(peer: Peer) -> int:
     return peer.frame_max_octets - peer.dialect.layout.overhead_octets
 
 
-def open_with_small_frames(peer: Peer) -> Peer:
-    """A connection with the smallest frames that everyone must take, and one channel. Raises Unmet."""
-    return peer.open_small()
-
-
 def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
     """The answer to a method of class ``test``; None if the server does not have the class.
 
@@ -85,11 +78,6 @@ def _ends_at_undefined_classes(peer: Peer) -> bool:
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
     return isinstance(peer.arrival(), Ended)
-
-
-def ends_in_time(peer: Peer, row: str = "") -> Verdict:
-    """Like ``rejects_violation`` without a barrier, on channel 0."""
-    return judge_reaction(peer, peer.reaction(0, barrier=False), row)
 
 
 def fetch_all(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:

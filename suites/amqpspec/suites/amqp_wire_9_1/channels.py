@@ -9,6 +9,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._fairness import answered_in_between, delivered_in_between
 from amqpspec.suites.amqp_0_9_1._limits import limit_of_its_own
 from amqpspec.suites.amqp_0_9_1._wire import sent_method
@@ -17,10 +18,9 @@ from amqpspec.suites.amqp_wire_9_1._wire import fetch_all
 _HIGHEST, _AGREED = 65535, 5
 
 
-@case("channels.support", covers=["channel-multiplexing/support"])
+@on_channel("channels.support", covers=["channel-multiplexing/support"])
 def more_channels_than_one(peer: Peer) -> Verdict:
     """Two channels of a connection work in parallel if the server offers more than one."""
-    peer.open_channel()
     # Support is a MAY: a server without it announces a channel-max of 1, and then has to enforce it.
     if peer.channel_max == 1:
         peer.send("channel.open", channel=2)
@@ -106,20 +106,18 @@ def highest_channel_number(peer: Peer) -> Verdict:
     return equals(peer, sent_method(peer, "queue.declare-ok").channel, highest, "channel of the answer")
 
 
-@case("limits.class-id", covers=["limitations/sixteen-bits"])
+@on_channel("limits.class-id", covers=["limitations/sixteen-bits"])
 def class_id_in_full_width(peer: Peer) -> Verdict:
     """An undefined class-id whose low octet is that of a defined class is refused."""
-    peer.open_channel()
     # Read in eight bits, these are channel.flow, which is answered.
     ids = struct.pack(">HH", 0x0100 | peer.dialect.classes_by_name["channel"].index, 20)
     peer.send_frame("method", ids + b"\x01")
     return rejects_violation(peer)
 
 
-@case("limits.method-id", covers=["limitations/sixteen-bits"])
+@on_channel("limits.method-id", covers=["limitations/sixteen-bits"])
 def method_id_in_full_width(peer: Peer) -> Verdict:
     """An undefined method-id whose low octet is that of a defined method is refused."""
-    peer.open_channel()
     # 20 is flow; with the high octet read, there is no such method.
     ids = struct.pack(">HH", peer.dialect.classes_by_name["channel"].index, 0x0100 | 20)
     peer.send_frame("method", ids + b"\x01")

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_frame
-from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, open_with_small_frames, sent_frames
+from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, sent_frames
 
 _EVERY_OCTET = bytes(range(256))
 
 
-@case("content.body.frames", covers=["content-body/frames"])
-def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
+@on_queue("content.body.frames", covers=["content-body/frames"])
+def body_in_frames_of_one_octet(peer: Peer, queue: str) -> Verdict:
     """The server accepts a body in frames of one octet each and delivers it complete."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the whole body")
     peer.publish(queue, _EVERY_OCTET, chunk=1)
     return equals(peer, fetch(peer, queue).body, _EVERY_OCTET, "body")
 
 
-@case("content.body.frame-size", covers=["content-body/frame-size"])
+@on_small_frames("content.body.frame-size", covers=["content-body/frame-size"])
 def frames_of_the_agreed_size(peer: Peer) -> Verdict:
     """Both sides can send a body in frames of the agreed size, the smallest allowed."""
-    open_with_small_frames(peer)
     queue = peer.queue()
     body = _EVERY_OCTET * 64
     peer.claim(f"the whole body, in payloads of at most {peer.frame_max_octets} octets")
@@ -38,10 +35,9 @@ def frames_of_the_agreed_size(peer: Peer) -> Verdict:
     return holds(peer, whole and largest <= peer.frame_max_octets, observed)
 
 
-@case("content.body.frame-size.exceeded", covers=["content-body/frame-size"], destructive=True)
+@on_small_frames("content.body.frame-size.exceeded", covers=["content-body/frame-size"], destructive=True)
 def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
     """A body frame of twice the agreed size is refused."""
-    open_with_small_frames(peer)
     # Beyond the size in either reading.
     body = bytes(2 * peer.frame_max_octets)
     begin_publish(peer, peer.name("nowhere"))
@@ -50,11 +46,9 @@ def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("content.body.split", covers=["content-body/split"])
-def body_in_many_frames(peer: Peer) -> Verdict:
+@on_queue("content.body.split", covers=["content-body/split"])
+def body_in_many_frames(peer: Peer, queue: str) -> Verdict:
     """The server accepts a body in frames of very different sizes and delivers it unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"", b"c", b"d" * 1023, b"e" * 7]
     body = b"".join(parts)
     peer.claim("the whole body")
@@ -66,11 +60,9 @@ def body_in_many_frames(peer: Peer) -> Verdict:
     return holds(peer, got == body, f"{len(got)} octets, of {len(body)} sent")
 
 
-@case("content.body.looks-like-frames", covers=["content-body/split"])
-def body_passes_unchanged(peer: Peer) -> Verdict:
+@on_queue("content.body.looks-like-frames", covers=["content-body/split"])
+def body_passes_unchanged(peer: Peer, queue: str) -> Verdict:
     """A body that looks like frames and frame ends, split anywhere, arrives unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     body = _EVERY_OCTET + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
     peer.claim("the same body")
     # Pieces of nine octets put the borders of frames inside what looks like frames.

@@ -9,6 +9,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
@@ -27,37 +28,33 @@ _CLASS, _WEIGHT, _SIZE, _FLAGS = slice(0, 2), slice(2, 4), slice(4, 12), slice(1
 # class
 
 
-@case("content.class", covers=["content-header/class"])
+@on_channel("content.class", covers=["content-header/class"])
 def class_of_what_is_sent(peer: Peer) -> Verdict:
     """The content header of a delivery contains the class of its method."""
-    peer.open_channel()
     payload = _header_of(peer, b"body")
     return equals(peer, payload[_CLASS].hex(), "003c", "class")
 
 
-@case("content.class.another-with-content", covers=["content-header/class"])
+@on_channel("content.class.another-with-content", covers=["content-header/class"])
 def class_of_another_content(peer: Peer) -> Verdict:
     """A content header of another class that also carries contents is refused."""
-    peer.open_channel()
     # Class file carries contents too: a server that asks only for any such class is detected.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="file"))
     return refuses_content(peer)
 
 
-@case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
+@on_channel("amq_wlp_content_02", covers=["amq_wlp_content_02"])
 def wrong_class_in_the_header(peer: Peer) -> Verdict:
     """A content header of a class without contents is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
     return refuses_content(peer)
 
 
-@case("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
+@on_channel("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
 def undefined_class_in_the_header(peer: Peer) -> Verdict:
     """A content header of an undefined class is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # basic, 0x003C, with its octets swapped.
     peer.send_frame("header", b"\x3c\x00" + header_payload(peer, 0)[2:])
@@ -67,10 +64,9 @@ def undefined_class_in_the_header(peer: Peer) -> Verdict:
 # weight
 
 
-@case("content.weight", covers=["content-header/weight"])
+@on_channel("content.weight", covers=["content-header/weight"])
 def simple_contents_weigh_nothing(peer: Peer) -> Verdict:
     """The server accepts a simple content with weight zero, and delivers it with weight zero."""
-    peer.open_channel()
     payload = _header_of(peer, b"body")
     return equals(peer, payload[_WEIGHT].hex(), "0000", "weight")
 
@@ -78,29 +74,26 @@ def simple_contents_weigh_nothing(peer: Peer) -> Verdict:
 # body size
 
 
-@case("content.body-size", covers=["content-header/body-size"])
+@on_small_frames("content.body-size", covers=["content-header/body-size"])
 def size_of_the_whole_body(peer: Peer) -> Verdict:
     """The body size of a delivery counts the octets of all its body frames, in 64 bits."""
-    peer = peer.open_small()
     body = bytes(3 * peer.frame_max_octets)
     payload = _header_of(peer, body)
     return equals(peer, payload[_SIZE].hex(), f"{len(body):016x}", "body size")
 
 
-@case("content.body-size.exceeded", covers=["content-header/body-size"])
+@on_channel("content.body-size.exceeded", covers=["content-header/body-size"])
 def body_frame_beyond_the_size(peer: Peer) -> Verdict:
     """A body frame larger than the announced body size is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
     peer.send_frame("body", b"four and more")
     return refuses_content(peer)
 
 
-@case("content.body-size.exceeded-later", covers=["content-header/body-size"])
+@on_channel("content.body-size.exceeded-later", covers=["content-header/body-size"])
 def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     """A second body frame that exceeds the announced body size is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 6))
     peer.send_frame("body", b"four")
@@ -123,11 +116,9 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     return equals(peer, fetch_all(peer, queue, 2), [b"behind"], "messages")
 
 
-@case("content.body-size.zero", covers=["content-header/zero-body"])
-def body_of_zero_octets(peer: Peer) -> Verdict:
+@on_queue("content.body-size.zero", covers=["content-header/zero-body"])
+def body_of_zero_octets(peer: Peer, queue: str) -> Verdict:
     """A content of size zero is complete without a body frame, in both directions."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("an empty message, and no body frame from either side")
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 0))
@@ -139,11 +130,9 @@ def body_of_zero_octets(peer: Peer) -> Verdict:
 # property flags
 
 
-@case("content.flags", covers=["content-header/flags"])
-def first_flag_is_the_highest(peer: Peer) -> Verdict:
+@on_queue("content.flags", covers=["content-header/flags"])
+def first_flag_is_the_highest(peer: Peer, queue: str) -> Verdict:
     """Bit 15 means the first property and bit 11 the fifth property, in both directions."""
-    peer.open_channel()
-    queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY
     peer.claim("content-type and priority, under the flags 15 and 11")
     begin_publish(peer, queue)
@@ -179,11 +168,9 @@ def word_of_flags_does_not_come(peer: Peer) -> Verdict:
 # property values
 
 
-@case("content.values", covers=["content-header/values"])
-def values_in_the_order_of_flags(peer: Peer) -> Verdict:
+@on_queue("content.values", covers=["content-header/values"])
+def values_in_the_order_of_flags(peer: Peer, queue: str) -> Verdict:
     """All properties of a content arrive unchanged, each under its name."""
-    peer.open_channel()
-    queue = peer.queue()
     properties = {
         "content_type": "application/octet-stream",
         "content_encoding": "identity",
@@ -227,11 +214,9 @@ def octet_without_a_flag(peer: Peer) -> Verdict:
     return _refuses_header(peer, payload)
 
 
-@case("content.bit-properties.sent", covers=["content-header/bit-properties"])
-def list_holds_nothing_else(peer: Peer) -> Verdict:
+@on_queue("content.bit-properties.sent", covers=["content-header/bit-properties"])
+def list_holds_nothing_else(peer: Peer, queue: str) -> Verdict:
     """The property list of a delivery contains exactly what its flags announce."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("delivery-mode and priority, and the end of the list")
     peer.publish(queue, b"body", properties={"delivery_mode": 1, "priority": 7})
     # The codec reads the list by its flags and takes octets after it for garbled
@@ -244,27 +229,24 @@ def list_holds_nothing_else(peer: Peer) -> Verdict:
 # channel
 
 
-@case("content.channel-zero", covers=["content-header/channel-non-zero"])
+@on_channel("content.channel-zero", covers=["content-header/channel-non-zero"])
 def content_strays_to_channel_zero(peer: Peer) -> Verdict:
     """The content of a method on channel 1 is refused when it is sent on channel 0."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer), 0)
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_03", covers=["amq_wlp_content_03"])
+@on_channel("amq_wlp_content_03", covers=["amq_wlp_content_03"])
 def content_header_on_channel_zero(peer: Peer) -> Verdict:
     """A content header on channel 0 is refused."""
-    peer.open_channel()
     peer.send_frame("header", header_payload(peer), 0)
     return rejects_violation(peer)
 
 
-@case("wlp.content_03.body", covers=["amq_wlp_content_03"])
+@on_channel("wlp.content_03.body", covers=["amq_wlp_content_03"])
 def content_body_on_channel_zero(peer: Peer) -> Verdict:
     """A content body on channel 0 is refused."""
-    peer.open_channel()
     peer.send_frame("body", b"body", 0)
     return rejects_violation(peer)
 

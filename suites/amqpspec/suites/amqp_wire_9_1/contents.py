@@ -8,6 +8,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
@@ -19,20 +20,18 @@ from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
 # order
 
 
-@case("content.order", covers=["grammar/content-order"], destructive=True)
+@on_channel("content.order", covers=["grammar/content-order"], destructive=True)
 def body_before_its_header(peer: Peer) -> Verdict:
     """A body before the header of its content is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"body")
     peer.send_frame("header", header_payload(peer, 4))
     return rejects_violation(peer)
 
 
-@case("content.order.header-last", covers=["grammar/content-order"])
+@on_channel("content.order.header-last", covers=["grammar/content-order"])
 def header_after_half_a_body(peer: Peer) -> Verdict:
     """A header between two bodies of a content is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 8))
     peer.send_frame("body", b"half")
@@ -40,11 +39,9 @@ def header_after_half_a_body(peer: Peer) -> Verdict:
     return refuses_content(peer)
 
 
-@case("content.unconditional", covers=["content-framing/unconditional"])
-def empty_content_is_there(peer: Peer) -> Verdict:
+@on_queue("content.unconditional", covers=["content-framing/unconditional"])
+def empty_content_is_there(peer: Peer, queue: str) -> Verdict:
     """A method that carries a content has a content header even if the content is empty."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("a content header after get-ok, for an empty message")
     peer.publish(queue, b"")
     message = fetch(peer, queue)
@@ -54,27 +51,24 @@ def empty_content_is_there(peer: Peer) -> Verdict:
     return equals(peer, (message.body, len(headers)), (b"", 1), "body and content headers")
 
 
-@case("content.unconditional.unasked", covers=["content-framing/unconditional"])
+@on_channel("content.unconditional.unasked", covers=["content-framing/unconditional"])
 def content_of_a_method_without_one(peer: Peer) -> Verdict:
     """A content after a method that carries none is refused."""
-    peer.open_channel()
     peer.call("basic.qos", prefetch_count=1)
     peer.send_frame("header", header_payload(peer, 0))
     return rejects_violation(peer)
 
 
-@case("content.unconditional.body-unasked", covers=["content-framing/unconditional"])
+@on_channel("content.unconditional.body-unasked", covers=["content-framing/unconditional"])
 def body_of_a_method_without_content(peer: Peer) -> Verdict:
     """A body without a preceding method that carries content is refused."""
-    peer.open_channel()
     peer.send_frame("body", b"nobody asked")
     return rejects_violation(peer)
 
 
-@case("content.one-header", covers=["content-framing/one-header"])
+@on_channel("content.one-header", covers=["content-framing/one-header"])
 def two_headers(peer: Peer) -> Verdict:
     """A second header in place of the body is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 4))
@@ -82,11 +76,9 @@ def two_headers(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("content.one-header.sent", covers=["content-framing/one-header"])
-def server_sends_one_header(peer: Peer) -> Verdict:
+@on_queue("content.one-header.sent", covers=["content-framing/one-header"])
+def server_sends_one_header(peer: Peer, queue: str) -> Verdict:
     """Each of three messages from the server has one content header, before its bodies."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("method, header, body, three times")
     for body in (b"one", b"two", b"three"):
         peer.publish(queue, body)
@@ -98,11 +90,9 @@ def server_sends_one_header(peer: Peer) -> Verdict:
     return equals(peer, kinds, ["method", "header", "body"] * 3, "frames")
 
 
-@case("content.bodies", covers=["content-framing/bodies"])
-def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
+@on_queue("content.bodies", covers=["content-framing/bodies"])
+def no_body_one_body_many_bodies(peer: Peer, queue: str) -> Verdict:
     """Contents with no body frame, one, many, or an empty one among them arrive complete."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("four bodies, unchanged")
     for parts in ([], [b"one"], [b"m", b"a", b"n", b"y"], [b"with ", b"", b"none"]):
         begin_publish(peer, queue)
@@ -115,10 +105,11 @@ def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
 # mixing
 
 
-@case("content.interleaved", covers=["content-framing/interleaved-channels"], needs=["multiple-channels"])
+@on_channel(
+    "content.interleaved", covers=["content-framing/interleaved-channels"], needs=["multiple-channels"]
+)
 def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
     """Interleaved contents of two channels, with a heartbeat between them, both arrive complete."""
-    peer.open_channel()
     peer.call("channel.open", channel=2)
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
     peer.claim("both contents, each whole")
@@ -134,14 +125,13 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
     return equals(peer, got, [[b"onetwo"], [b"ONETWO"]], "bodies")
 
 
-@case(
+@on_channel(
     "content.interleaved.method-elsewhere",
     covers=["content-framing/interleaved-channels"],
     needs=["multiple-channels"],
 )
 def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
     """If a method with content on another channel interrupts a content, both contents arrive complete."""
-    peer.open_channel()
     peer.call("channel.open", channel=2)
     queue, other = peer.queue(), peer.queue(channel=2)
     peer.claim("both contents, each whole")
@@ -191,28 +181,25 @@ def close_amid_a_content(peer: Peer) -> Verdict:
 # incomplete contents
 
 
-@case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
+@on_channel("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
 def content_without_header(peer: Peer) -> Verdict:
     """A body where the content header is expected is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
     return refuses_content(peer)
 
 
-@case("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
+@on_channel("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
 def method_where_a_content_is_owed(peer: Peer) -> Verdict:
     """A method where the content header is expected is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send("basic.qos", prefetch_count=1)
     return rejects_violation(peer)
 
 
-@case("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
+@on_channel("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
 def method_where_the_body_is_owed(peer: Peer) -> Verdict:
     """A method where the second half of the body is expected is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 8))
     peer.send_frame("body", b"half")

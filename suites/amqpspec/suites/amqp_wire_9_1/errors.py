@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._queues import vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload
 
@@ -14,10 +14,9 @@ from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload
 _TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.return")
 
 
-@case("errors.only-failure", covers=["error-handling/only-failure"])
+@on_channel("errors.only-failure", covers=["error-handling/only-failure"])
 def success_is_not_signalled(peer: Peer) -> Verdict:
     """A conversation without errors contains no method with a reply code."""
-    peer.open_channel()
     peer.claim("no alert, close or return without an error")
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -31,11 +30,9 @@ def success_is_not_signalled(peer: Peer) -> Verdict:
     return equals(peer, reported, [], "methods with a reply code")
 
 
-@case("errors.channel-exception", covers=["error-handling/channel-exception"])
-def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
+@on_queue("errors.channel-exception", covers=["error-handling/channel-exception"])
+def channel_exception_reaches_one_channel(peer: Peer, queue: str) -> Verdict:
     """A channel exception closes only its channel, and the channel number can be opened again."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.call("channel.open", channel=2)
     _fail_softly(peer, 2)
     # The channel is gone: a barrier on it would be a violation itself.
@@ -47,20 +44,17 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
     return worst([judge_reaction(peer, reaction), equals(peer, body, b"works on", "message")])
 
 
-@case("errors.connection-exception", covers=["error-handling/connection-exception"])
+@on_channel("errors.connection-exception", covers=["error-handling/connection-exception"])
 def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
     """A connection exception closes the connection with all its channels, and then the socket."""
-    peer.open_channel()
     _fail_hard(peer)
     reaction = peer.reaction(barrier=False)
     return worst([judge_reaction(peer, reaction), ends_connection(peer, peer.expect_end())])
 
 
-@case("errors.connection-exception.entities", covers=["error-handling/connection-exception"])
-def connection_exception_lets_go(peer: Peer) -> Verdict:
+@on_queue("errors.connection-exception.entities", covers=["error-handling/connection-exception"])
+def connection_exception_lets_go(peer: Peer, queue: str) -> Verdict:
     """After a connection exception, the exclusive queue of the connection no longer exists."""
-    peer.open_channel()
-    queue = peer.queue()
     _fail_hard(peer)
     reaction = peer.reaction(barrier=False)
     peer.claim("the queue no longer exists")
@@ -69,18 +63,16 @@ def connection_exception_lets_go(peer: Peer) -> Verdict:
     return worst([judge_reaction(peer, reaction), equals(peer, gone, True, "queue gone")])
 
 
-@case("reply-codes.channel", covers=["reply-codes/digits"])
+@on_channel("reply-codes.channel", covers=["reply-codes/digits"])
 def digits_of_a_channel_exception(peer: Peer) -> Verdict:
     """The code of a channel exception has three digits: the first is 3 to 5, the second 0 to 4."""
-    peer.open_channel()
     _fail_softly(peer, 1)
     return _digits(peer)
 
 
-@case("reply-codes.connection", covers=["reply-codes/digits"])
+@on_channel("reply-codes.connection", covers=["reply-codes/digits"])
 def digits_of_a_connection_exception(peer: Peer) -> Verdict:
     """The code of a connection exception has three digits: the first is 3 to 5, the second 0 to 4."""
-    peer.open_channel()
     _fail_hard(peer)
     return _digits(peer)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import struct
 
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._closing import is_locked
 from amqpspec.suites.amqp_0_9_1._queues import arrive
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -44,10 +44,9 @@ _TICKET = b"\x00\x00"
 # integers
 
 
-@case("field.integers.sum", covers=["data-fields/integers/unsigned"])
+@on_channel("field.integers.sum", covers=["data-fields/integers/unsigned"])
 def integers_are_added(peer: Peer) -> Verdict:
     """Integers of all four widths with the highest bit set are unsigned, most significant octet first."""
-    peer.open_channel()
     # No two octets are the same, and the highest bit of three of them is set: any
     # swap or sign changes the sum.
     values = (0x81, 0x8203, 0x84050607, 0x08090A0B0C0D0E0F)
@@ -59,10 +58,9 @@ def integers_are_added(peer: Peer) -> Verdict:
     return equals(peer, answer["result"], sum(values), "result")
 
 
-@case("field.integers.extremes", covers=["data-fields/integers/unsigned"])
+@on_channel("field.integers.extremes", covers=["data-fields/integers/unsigned"])
 def lowest_and_highest_integers(peer: Peer) -> Verdict:
     """The highest unsigned integer has all bits set, and the lowest is zero."""
-    peer.open_channel()
     peer.claim("255 as the lowest, 18446744073709551615 as the highest")
     # All bits set in all four widths. Read with a sign, each would be -1.
     values = {"integer_1": 255, "integer_2": 65535, "integer_3": 2**32 - 1, "integer_4": 2**64 - 1}
@@ -75,11 +73,9 @@ def lowest_and_highest_integers(peer: Peer) -> Verdict:
     return holds(peer, True, "both")
 
 
-@case("field.integers.count", covers=["data-fields/integers/unsigned"])
-def count_of_messages(peer: Peer) -> Verdict:
+@on_queue("field.integers.count", covers=["data-fields/integers/unsigned"])
+def count_of_messages(peer: Peer, queue: str) -> Verdict:
     """The server sends a message count as a long integer, most significant octet first."""
-    peer.open_channel()
-    queue = peer.queue()
     for _ in range(_MESSAGES):
         peer.publish(queue, b"")
     arrive(peer, queue, _MESSAGES)
@@ -90,21 +86,18 @@ def count_of_messages(peer: Peer) -> Verdict:
     return equals(peer, octets.hex(), f"{_MESSAGES:08x}", "octets of message-count")
 
 
-@case("field.integers.unsigned-octet", covers=["data-fields/integers/unsigned"])
-def octet_above_127(peer: Peer) -> Verdict:
+@on_queue("field.integers.unsigned-octet", covers=["data-fields/integers/unsigned"])
+def octet_above_127(peer: Peer, queue: str) -> Verdict:
     """A property octet above 127 is unsigned."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the priority 200")
     # Priorities end at 9: a server has no use for 200, and is to pass it on as it is.
     peer.publish(queue, b"body", properties={"priority": 200})
     return equals(peer, fetch(peer, queue).properties.get("priority"), 200, "priority")
 
 
-@case("field.integers.unaligned", covers=["data-fields/integers/unaligned"])
+@on_channel("field.integers.unaligned", covers=["data-fields/integers/unaligned"])
 def integers_at_any_octet(peer: Peer) -> Verdict:
     """Integers after strings of every length are read and sent correctly, in methods and in properties."""
-    peer.open_channel()
     peer.claim("one message in each of four queues, and the same timestamp, at any offset")
     reported = []
     # Four lengths in a row: the integer after the string begins at every remainder of four.
@@ -124,10 +117,9 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
 # bits
 
 
-@case("field.bits.read", covers=["data-fields/bits/packing"])
+@on_channel("field.bits.read", covers=["data-fields/bits/packing"])
 def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     """The server reads the third and fifth bits of an octet as the third and fifth flags (exclusive and no-wait)."""
-    peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("an exclusive queue, declared without a reply")
     arguments = _TICKET + shortstr(name) + bytes((_EXCLUSIVE | _NO_WAIT,)) + table(b"")
@@ -143,10 +135,9 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     return holds(peer, not replies and is_locked(peer, arrival), observed, seen=arrival)
 
 
-@case("field.bits.sent", covers=["data-fields/bits/packing"])
+@on_channel("field.bits.sent", covers=["data-fields/bits/packing"])
 def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     """The server sends a single bit of a method as the lowest bit of its octet."""
-    peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
     return equals(peer, sent_method(peer, "channel.flow-ok").payload[4:].hex(), "01", "arguments of flow-ok")
@@ -155,10 +146,9 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
 # strings
 
 
-@case("field.strings.short", covers=["data-fields/strings/short"])
+@on_channel("field.strings.short", covers=["data-fields/strings/short"])
 def short_string_of_utf8(peer: Peer) -> Verdict:
     """A routing key with characters of two, three and four octets arrives unchanged."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     # The last character needs more than 16 bits: four octets in UTF-8, two surrogates in UTF-16.
@@ -168,13 +158,12 @@ def short_string_of_utf8(peer: Peer) -> Verdict:
     return equals(peer, fetch(peer, queue)["routing_key"], key, "routing key")
 
 
-@case(
+@on_channel(
     "field.strings.joined",
     covers=["data-fields/strings/short", "data-fields/strings/long"],
 )
 def strings_are_joined(peer: Peer) -> Verdict:
     """A short string of UTF-8 and a long string of every octet are concatenated octet by octet."""
-    peer.open_channel()
     peer.claim("both strings concatenated")
     arguments = shortstr("kurz: ü") + struct.pack(">I", 256) + _EVERY_OCTET + bytes((_ADD,))
     answer = tested(peer, peer.frame("method", method_payload(peer, "test.string", arguments)))
@@ -183,27 +172,23 @@ def strings_are_joined(peer: Peer) -> Verdict:
     return equals(peer, answer["result"], "kurz: ü".encode() + _EVERY_OCTET, "result")
 
 
-@case("field.strings.zero-octet", covers=["data-fields/strings/short-zero-octet"])
+@on_channel("field.strings.zero-octet", covers=["data-fields/strings/short-zero-octet"])
 def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
     """A short string that contains a zero octet is refused as an argument."""
-    peer.open_channel()
     peer.publish("zero\0octet", b"")
     return rejects_violation(peer)
 
 
-@case("field.strings.zero-octet-in-property", covers=["data-fields/strings/short-zero-octet"])
+@on_channel("field.strings.zero-octet-in-property", covers=["data-fields/strings/short-zero-octet"])
 def zero_octet_in_a_property(peer: Peer) -> Verdict:
     """A short string that contains a zero octet is refused as a property."""
-    peer.open_channel()
     peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
     return rejects_violation(peer)
 
 
-@case("field.strings.long", covers=["data-fields/strings/long"])
-def long_string_of_every_octet(peer: Peer) -> Verdict:
+@on_queue("field.strings.long", covers=["data-fields/strings/long"])
+def long_string_of_every_octet(peer: Peer, queue: str) -> Verdict:
     """A long string of every octet, longer than a short string can be, arrives unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the same long string")
     # 1280 octets, five times what the length of a short string can say.
     text = 5 * _EVERY_OCTET
@@ -213,10 +198,9 @@ def long_string_of_every_octet(peer: Peer) -> Verdict:
     return holds(peer, got == text, "the same" if got == text else f"{got!r:.80}")
 
 
-@case("field.strings.longest", covers=["limitations/short-string", "data-fields/strings/short"])
+@on_channel("field.strings.longest", covers=["limitations/short-string", "data-fields/strings/short"])
 def longest_short_string(peer: Peer) -> Verdict:
     """The server delivers a routing key of 255 octets of UTF-8 unchanged."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     # 127 letters of two octets and one of one octet: 255 octets in 128 characters.
@@ -229,11 +213,9 @@ def longest_short_string(peer: Peer) -> Verdict:
 # timestamps
 
 
-@case("field.timestamps", covers=["data-fields/timestamps/seconds"])
-def timestamp_of_64_bits(peer: Peer) -> Verdict:
+@on_queue("field.timestamps", covers=["data-fields/timestamps/seconds"])
+def timestamp_of_64_bits(peer: Peer, queue: str) -> Verdict:
     """A timestamp of more than 32 bits of seconds arrives unchanged, in 64 bits."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the same timestamp in 64 bits")
     peer.publish(queue, b"body", properties={"timestamp": _BEYOND_31_BITS})
     fetch(peer, queue)

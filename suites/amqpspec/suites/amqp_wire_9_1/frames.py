@@ -11,6 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, must_refuse, outlived, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
@@ -22,10 +23,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
 from amqpspec.suites.amqp_wire_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
     UNDEFINED_FRAME_TYPES,
-    ends_in_time,
     hand_frame,
     largest_payload,
-    open_with_small_frames,
     question,
 )
 
@@ -38,14 +37,13 @@ _HIGH_CHANNEL = 0x0102
 # the grammar's frames
 
 
-@case(
+@on_channel(
     "frame.method-frame",
     covers=["grammar/method-frame", "general-frame-format/header"],
     needs=["cycle-header"],
 )
 def method_frame_by_hand(peer: Peer) -> Verdict:
     """The server reads a method frame (type, cycle, channel, size, payload, 0xCE) and answers in the same format."""
-    peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     peer.claim("flow-ok in a frame of eight octets of header, payload and end octet")
     peer.send_octets(struct.pack(">BBHI", _METHOD, 0, 1, len(payload)) + payload + b"\xce")
@@ -56,11 +54,9 @@ def method_frame_by_hand(peer: Peer) -> Verdict:
     return equals(peer, seen, (_METHOD, 1, "0014001501"), "type, channel and payload")
 
 
-@case("frame.content-frames", covers=["grammar/content-frame-types"])
-def content_frames_by_hand(peer: Peer) -> Verdict:
+@on_queue("frame.content-frames", covers=["grammar/content-frame-types"])
+def content_frames_by_hand(peer: Peer, queue: str) -> Verdict:
     """The server accepts and sends content headers in frames of type 2 and bodies in frames of type 3."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the content, in frames of types 2 and 3, in either direction")
     begin_publish(peer, queue)
     peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)))
@@ -76,10 +72,9 @@ def content_frames_by_hand(peer: Peer) -> Verdict:
 # the header of a frame
 
 
-@case("frame.cycle", covers=["general-frame-format/header"], needs=["cycle-header"])
+@on_channel("frame.cycle", covers=["general-frame-format/header"], needs=["cycle-header"])
 def cycle_may_be_anything(peer: Peer) -> Verdict:
     """The server accepts frames with any value in the cycle octet."""
-    peer.open_channel()
     peer.claim("an answer to a method in a frame of any cycle")
     payload = method_payload(peer, "channel.flow", b"\x01")
     for cycle in _CYCLES:
@@ -88,11 +83,9 @@ def cycle_may_be_anything(peer: Peer) -> Verdict:
     return holds(peer, True, f"answers to cycles {', '.join(map(str, _CYCLES))}")
 
 
-@case("frame.types", covers=["general-frame-format/types"])
-def defined_types_are_known(peer: Peer) -> Verdict:
+@on_queue("frame.types", covers=["general-frame-format/types"])
+def defined_types_are_known(peer: Peer, queue: str) -> Verdict:
     """The server accepts methods, headers, bodies, traces and heartbeats under their type numbers."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("a message published next to a trace and a heartbeat, every frame with its type number")
     # Out-of-band frames, types 4 to 6, carry methods of their own and are left out.
     peer.send_octets(hand_frame(peer, _TRACE, b"trace", 0) + hand_frame(peer, _HEARTBEAT, b"", 0))
@@ -126,36 +119,32 @@ def high_channel_number(peer: Peer) -> Verdict:
     return equals(peer, sorted(channels), [0, _HIGH_CHANNEL], "channels of the server's frames")
 
 
-@case("frame.channel-numbers.connection-elsewhere", covers=["general-frame-format/channel-numbers"])
+@on_channel("frame.channel-numbers.connection-elsewhere", covers=["general-frame-format/channel-numbers"])
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     """A method of class connection on channel 1 is refused."""
-    peer.open_channel()
     # tune-ok has no reply and changes nothing that a barrier needs: a server that
     # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
     return rejects_violation(peer)
 
 
-@case("frame.channel-numbers.close-elsewhere", covers=["general-frame-format/channel-numbers"])
+@on_channel("frame.channel-numbers.close-elsewhere", covers=["general-frame-format/channel-numbers"])
 def connection_close_off_channel_zero(peer: Peer) -> Verdict:
     """connection.close on channel 1 is refused and does not close the connection normally."""
-    peer.open_channel()
     peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
     return rejects_violation(peer)
 
 
-@case("frame.channel-zero", covers=["grammar/channel-non-zero"])
+@on_channel("frame.channel-zero", covers=["grammar/channel-non-zero"])
 def other_method_on_channel_zero(peer: Peer) -> Verdict:
     """A method of a class other than connection on channel 0 is refused."""
-    peer.open_channel()
     peer.send("basic.qos", channel=0, prefetch_count=1)
     return rejects_violation(peer)
 
 
-@case("frame.channel-zero.open", covers=["grammar/channel-non-zero"])
+@on_channel("frame.channel-zero.open", covers=["grammar/channel-non-zero"])
 def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
     """channel.open on channel 0 is refused."""
-    peer.open_channel()
     peer.send("channel.open", channel=0)
     return rejects_violation(peer)
 
@@ -163,10 +152,9 @@ def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
 # the size
 
 
-@case("frame.size", covers=["general-frame-format/size"])
+@on_channel("frame.size", covers=["general-frame-format/size"])
 def size_counts_the_payload(peer: Peer) -> Verdict:
     """Frames whose size is that of their payload follow each other without gaps, however they are split."""
-    peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     octets = 3 * hand_frame(peer, _METHOD, payload)
     peer.claim("three answers to three consecutive frames")
@@ -179,10 +167,9 @@ def size_counts_the_payload(peer: Peer) -> Verdict:
     return holds(peer, True, "three answers")
 
 
-@case("frame.size.counts-end-octet", covers=["general-frame-format/size"])
+@on_channel("frame.size.counts-end-octet", covers=["general-frame-format/size"])
 def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
     """A size that includes the end octet makes the server close the socket."""
-    peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
     return refuses_frame(peer)
@@ -191,10 +178,9 @@ def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
 # types
 
 
-@case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
+@on_channel("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
 def undefined_frame_type(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame of an undefined type."""
-    peer.open_channel()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
     return refuses_frame(peer)
 
@@ -210,10 +196,9 @@ def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     return worst([refuses_frame(one) for one in peers])
 
 
-@case("wlp.frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
+@on_channel("wlp.frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
 def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
     """The server does not answer a method that follows a frame of an undefined type in the same write."""
-    peer.open_channel()
     peer.send_octets(peer.frame(UNDEFINED_FRAME_TYPE, b"no such type") + question(peer))
     # The question in the same write is the barrier: a server that continues reading answers it.
     return rejects_violation(peer, barrier=False)
@@ -224,16 +209,15 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame of an undefined type in the login."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
-    return ends_in_time(peer)
+    return rejects_violation(peer, 0, barrier=False)
 
 
 # the end octet
 
 
-@case("frame.end.checked-first", covers=["general-frame-format/end-checked-first"])
+@on_channel("frame.end.checked-first", covers=["general-frame-format/end-checked-first"])
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
     """The server does not execute a method in a frame with a wrong end octet."""
-    peer.open_channel()
     # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("no queue from an invalid frame")
@@ -246,45 +230,40 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
     return holds(peer, refused, arrival)
 
 
-@case("frame.end.undecodable-payload", covers=["general-frame-format/end-checked-first"])
+@on_channel("frame.end.undecodable-payload", covers=["general-frame-format/end-checked-first"])
 def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
     """If both the end octet and the payload are wrong, the server closes the socket without a close method."""
-    peer.open_channel()
     # A payload of one octet is 501 to a server that decodes it, the end octet ends the socket: the result shows
     # which was checked first.
     peer.send_frame("method", b"\x00", end=0)
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
+@on_channel("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
 def wrong_end_octet(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame that does not end in 0xCE."""
-    peer.open_channel()
     peer.send_octets(question(peer)[:-1] + b"\xcf")
     return refuses_frame(peer)
 
 
-@case("wlp.frame_02.zero-end", covers=["amq_wlp_frame_02"])
+@on_channel("wlp.frame_02.zero-end", covers=["amq_wlp_frame_02"])
 def zero_as_end_octet(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a heartbeat that ends in a zero octet."""
-    peer.open_channel()
     peer.send_frame("heartbeat", b"", 0, end=0)
     return refuses_frame(peer)
 
 
-@case("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+@on_channel("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_small(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one octet too small."""
-    peer.open_channel()
     payload = question(peer)[peer.dialect.layout.header_octets : -1]
     peer.send_frame("method", payload, size=len(payload) - 1)
     return refuses_frame(peer)
 
 
-@case("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+@on_channel("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_large(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
-    peer.open_channel()
     payload = question(peer)[peer.dialect.layout.header_octets : -1]
     # The true end octet becomes payload; the question supplies the octet in its place, its type 1.
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
@@ -303,16 +282,15 @@ def wrong_end_octet_of_start_ok(peer: Peer) -> Verdict:
         locale="en_US",
     )
     peer.send_octets(octets[:-1] + b"\x00")
-    return ends_in_time(peer)
+    return rejects_violation(peer, 0, barrier=False)
 
 
 # the agreed size
 
 
-@case("frame.size-sent", covers=["general-frame-format/size-sent"])
+@on_small_frames("frame.size-sent", covers=["general-frame-format/size-sent"])
 def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     """The server sends no frame larger than the agreed size, however large the content."""
-    open_with_small_frames(peer)
     queue = peer.queue()
     peer.claim(f"payloads of at most {peer.frame_max_octets} octets")
     body = bytes(5 * peer.frame_max_octets)
@@ -325,10 +303,9 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     return holds(peer, kept, f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}")
 
 
-@case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
     """A frame whose payload alone exceeds the agreed size is refused."""
-    open_with_small_frames(peer)
     # The payload alone is beyond the size: too large in either reading.
     body = bytes(peer.frame_max_octets + 1)
     begin_publish(peer, peer.name("nowhere"))
@@ -337,19 +314,17 @@ def oversized_frame(peer: Peer) -> Verdict:
     return outlived(peer, refuses_frame(peer))
 
 
-@case("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
     """A method frame larger than the agreed size is refused."""
-    open_with_small_frames(peer)
     filler = {"filler": bytes(peer.frame_max_octets)}
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
     return outlived(peer, refuses_frame(peer))
 
 
-@case("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
+@on_small_frames("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused as soon as it exceeds the agreed size, before it is complete."""
-    open_with_small_frames(peer)
     body = bytes(2 * peer.frame_max_octets)
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
@@ -358,10 +333,9 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     return outlived(peer, rejects_violation(peer, barrier=False))
 
 
-@case("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
+@on_small_frames("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
 def largest_frame(peer: Peer) -> Verdict:
     """The server accepts a frame of exactly the agreed size, including header and end octet."""
-    open_with_small_frames(peer)
     queue = peer.queue()
     body = bytes(largest_payload(peer))
     peer.claim("a frame of the agreed size is accepted")

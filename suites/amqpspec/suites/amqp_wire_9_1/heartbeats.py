@@ -8,6 +8,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, opened_with_heartbeats
 from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
 
@@ -58,26 +59,23 @@ def no_heartbeats_where_none_were_agreed(peer: Peer) -> Verdict:
     return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")
 
 
-@case("heartbeat.channel-zero", covers=["heartbeat-frames/channel-zero"])
+@on_channel("heartbeat.channel-zero", covers=["heartbeat-frames/channel-zero"])
 def heartbeat_on_an_unopened_channel(peer: Peer) -> Verdict:
     """A heartbeat on a channel that was never opened is refused."""
-    peer.open_channel()
     peer.send_frame("heartbeat", b"", 2)
     return rejects_violation(peer)
 
 
-@case("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01", "heartbeat-frames/channel-zero"])
+@on_channel("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01", "heartbeat-frames/channel-zero"])
 def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
     """A heartbeat on an open channel is refused."""
-    peer.open_channel()
     peer.send_frame("heartbeat", b"", 1)
     return rejects_violation(peer)
 
 
-@case("wlp.heartbeat_01.payload", covers=["amq_wlp_heartbeat_01"])
+@on_channel("wlp.heartbeat_01.payload", covers=["amq_wlp_heartbeat_01"])
 def heartbeat_with_a_payload(peer: Peer) -> Verdict:
     """A heartbeat with a payload is refused."""
-    peer.open_channel()
     # The grammar gives a heartbeat size zero: apart from the channel, only the payload can be wrong.
     peer.send_frame("heartbeat", b"beat", 0)
     return rejects_violation(peer)

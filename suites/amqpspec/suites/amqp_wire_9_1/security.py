@@ -14,6 +14,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, outlived, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._login import (
     CHALLENGE_ANSWER,
     CHALLENGE_MECHANISM,
@@ -32,10 +33,9 @@ _PATIENCE_S = 15.0
 _TICKET = b"\x00\x00"
 
 
-@case("security.invalid-data", covers=["security/invalid-data"])
+@on_channel("security.invalid-data", covers=["security/invalid-data"])
 def invalid_data_in_a_method(peer: Peer) -> Verdict:
     """A method whose field announces more octets than it contains closes its channel or the connection."""
-    peer.open_channel()
     # Ticket, name, bits, then a table of 0x7FFFFFFF octets: the largest size that stays positive with a sign.
     arguments = _TICKET + shortstr("q") + b"\x00" + table(b"", size=0x7FFFFFFF)
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))

@@ -12,6 +12,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
 
 # Deep enough that a reader has to keep count of open contents, shallow enough for any stack.
@@ -29,10 +30,9 @@ def children_between_header_and_body(peer: Peer) -> Verdict:
     return _comes_back(peer, (b"parent", ((b"first", ()), (b"", ()), (b"third", ()))))
 
 
-@case("structured.order.body-first", covers=["structured-content/order"], needs=["structured-content"])
+@on_channel("structured.order.body-first", covers=["structured-content/order"], needs=["structured-content"])
 def child_behind_the_body(peer: Peer) -> Verdict:
     """A child content after the body of its parent is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
@@ -54,10 +54,9 @@ def contents_within_contents_within_contents(peer: Peer) -> Verdict:
     return _comes_back(peer, tree)
 
 
-@case("structured.support", covers=["structured-content/support"])
+@on_channel("structured.support", covers=["structured-content/support"])
 def structured_contents_are_an_option(peer: Peer) -> Verdict:
     """A structured content is delivered complete, or refused with any error."""
-    peer.open_channel()
     tree: Tree = (b"parent", ((b"child", ()),))
     queue, taken = _published(peer, tree)
     # Any refusal is recorded here. That it should be 540 is amq_wlp_content_04.
@@ -85,40 +84,36 @@ def structured_content_without_octets(peer: Peer) -> Verdict:
 # mismatch
 
 
-@case("structured.mismatch", covers=["structured-content/mismatch"])
+@on_channel("structured.mismatch", covers=["structured-content/mismatch"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
     """A header that announces a child, directly followed by the body, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
     return refuses_content(peer)
 
 
-@case("structured.mismatch.too-few", covers=["structured-content/mismatch"])
+@on_channel("structured.mismatch.too-few", covers=["structured-content/mismatch"])
 def fewer_children_than_announced(peer: Peer) -> Verdict:
     """A header that announces two children, followed by one, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The body comes where the second child is due.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=2))
     return refuses_content(peer)
 
 
-@case("structured.mismatch.method", covers=["structured-content/mismatch"])
+@on_channel("structured.mismatch.method", covers=["structured-content/mismatch"])
 def method_where_a_child_is_owed(peer: Peer) -> Verdict:
     """A header that announces a child, followed by a method, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, weight=1))
     peer.send("basic.qos", prefetch_count=1)
     return refuses_content(peer)
 
 
-@case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
+@on_channel("amq_wlp_content_05", covers=["amq_wlp_content_05"])
 def child_that_was_not_announced(peer: Peer) -> Verdict:
     """A nested content after a header with weight zero is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # Weight zero makes it a plain content, whose second header is a mismatch for every peer, with
     # structured contents or without.
@@ -126,20 +121,18 @@ def child_that_was_not_announced(peer: Peer) -> Verdict:
     return refuses_content(peer)
 
 
-@case("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
+@on_channel("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def more_children_than_announced(peer: Peer) -> Verdict:
     """A header that announces one child, followed by two, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     children = [peer.content_frames(b"first"), peer.content_frames(b"second")]
     peer.send_octets(peer.content_frames(b"body", children=children, weight=1))
     return refuses_content(peer)
 
 
-@case("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
+@on_channel("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def mismatch_of_a_child(peer: Peer) -> Verdict:
     """A child that announces a child of its own, directly followed by its body, is refused."""
-    peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The outer weight is right; the child announces one of its own and sends its body instead.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child", weight=1)]))

@@ -11,6 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._login import greeted_with
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr, table
@@ -53,11 +54,9 @@ def tag_of_a_later_version(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@case("table.format", covers=["field-tables/format"])
-def table_packed_by_hand(peer: Peer) -> Verdict:
+@on_queue("table.format", covers=["field-tables/format"])
+def table_packed_by_hand(peer: Peer, queue: str) -> Verdict:
     """A table packed by hand, with every type and a nested table, arrives unchanged."""
-    peer.open_channel()
-    queue = peer.queue()
     # Name, tag, value (amqp-wire-9-1 field-tables/format): S two octets behind 32 bits of length; I with
     # its sign bit set; D two places, then 0x3039 = 12345; T 64 bits of seconds.
     fields = (
@@ -109,11 +108,9 @@ def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
 # names
 
 
-@case("table.names", covers=["field-tables/names"])
-def legal_field_names(peer: Peer) -> Verdict:
+@on_queue("table.names", covers=["field-tables/names"])
+def legal_field_names(peer: Peer, queue: str) -> Verdict:
     """The server accepts field names of letters, $, #, digits and underscores, up to 128 characters."""
-    peer.open_channel()
-    queue = peer.queue()
     names = ("$first", "#first", "mixed_Case9$#", "x", "n" * 128)
     peer.claim("no exception for legal field names")
     peer.publish(queue, b"body", properties={"headers": dict.fromkeys(names, b"value")})
@@ -160,10 +157,9 @@ def field_name_too_long(peer: Peer) -> Verdict:
     return _refuses_name(peer, "n" * 129)
 
 
-@case("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
+@on_channel("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
 def field_name_in_arguments(peer: Peer) -> Verdict:
     """A field name that begins with a digit is refused in the arguments of a method as well."""
-    peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.send("queue.bind", queue=queue, exchange=exchange, arguments={"1st": b"value"})
     return rejects_violation(peer)
@@ -172,10 +168,9 @@ def field_name_in_arguments(peer: Peer) -> Verdict:
 # numbers
 
 
-@case("table.integers", covers=["field-tables/integers-signed"])
+@on_channel("table.integers", covers=["field-tables/integers-signed"])
 def signed_integers_are_added(peer: Peer) -> Verdict:
     """Integers in a table are signed: a negative one makes a sum smaller."""
-    peer.open_channel()
     # -5 and 12 in two's complement. Read without a sign, the sum would be 2^32 + 7.
     fields = shortstr("loss") + b"I\xff\xff\xff\xfb" + shortstr("gain") + b"I\x00\x00\x00\x0c"
     peer.claim("the sum of -5 and 12")
@@ -208,10 +203,9 @@ def decimals_of_many_places(peer: Peer) -> Verdict:
 # duplicates
 
 
-@case("table.duplicates", covers=["field-tables/duplicates"])
+@on_channel("table.duplicates", covers=["field-tables/duplicates"])
 def first_of_duplicates_is_used(peer: Peer) -> Verdict:
     """Of two fields with the same name, only the first counts in a sum."""
-    peer.open_channel()
     # The sum tells which were used: 3, 40 or 43, and 'a', 'b' or 'ab'.
     fields = [("n", Typed("I", 3)), ("n", Typed("I", 40)), ("s", Typed("S", b"a")), ("s", Typed("S", b"b"))]
     peer.claim("3 and 'a', of 3 and 40, 'a' and 'b'")

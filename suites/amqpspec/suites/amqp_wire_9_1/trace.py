@@ -7,16 +7,16 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._wire import fetch
 from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame, question
 
 _TRACE = 7
 
 
-@case("trace.frame", covers=["grammar/trace-frame"])
+@on_channel("trace.frame", covers=["grammar/trace-frame"])
 def trace_frame_by_hand(peer: Peer) -> Verdict:
     """The server accepts frames of type 7 on channel 0, with any payload or none."""
-    peer.open_channel()
     peer.claim("no exception for trace frames by the grammar")
     # A payload may be anything, end octets included: only the size shows where it ends.
     for payload in (b"", b"\x00", bytes(range(256)), b"\xce" * 9):
@@ -24,35 +24,31 @@ def trace_frame_by_hand(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("trace.channel-zero", covers=["trace-frames/channel-zero"])
+@on_channel("trace.channel-zero", covers=["trace-frames/channel-zero"])
 def trace_off_channel_zero(peer: Peer) -> Verdict:
     """A trace frame on a channel that was never opened is refused."""
-    peer.open_channel()
     # Channel 2, so that the barrier on channel 1 is left alone.
     peer.send_frame("trace", b"trace", 2)
     return rejects_violation(peer)
 
 
-@case("amq_wlp_trace_01", covers=["amq_wlp_trace_01", "trace-frames/channel-zero"])
+@on_channel("amq_wlp_trace_01", covers=["amq_wlp_trace_01", "trace-frames/channel-zero"])
 def trace_on_an_open_channel(peer: Peer) -> Verdict:
     """A trace frame on an open channel is refused."""
-    peer.open_channel()
     peer.send_frame("trace", b"trace", 1)
     return rejects_violation(peer)
 
 
-@case("wlp.trace_01.empty", covers=["amq_wlp_trace_01"])
+@on_channel("wlp.trace_01.empty", covers=["amq_wlp_trace_01"])
 def empty_trace_on_an_open_channel(peer: Peer) -> Verdict:
     """An empty trace frame on an open channel is refused as well."""
-    peer.open_channel()
     peer.send_frame("trace", b"", 1)
     return rejects_violation(peer)
 
 
-@case("amq_wlp_trace_02", covers=["amq_wlp_trace_02"])
+@on_channel("amq_wlp_trace_02", covers=["amq_wlp_trace_02"])
 def trace_is_thrown_away(peer: Peer) -> Verdict:
     """A trace frame without a handler is discarded without an error."""
-    peer.open_channel()
     peer.claim("no exception after trace frames, and answers as before")
     peer.send_frame("trace", b"trace", 0)
     # A question after the first trace frame: discarded means that the stream continues at the right octet.
@@ -63,11 +59,9 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
-def trace_amid_a_content(peer: Peer) -> Verdict:
+@on_queue("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
+def trace_amid_a_content(peer: Peer, queue: str) -> Verdict:
     """Trace frames between the frames of a content do not change the content."""
-    peer.open_channel()
-    queue = peer.queue()
     peer.claim("the whole content")
     frames = [peer.method_frame("basic.publish", routing_key=queue), peer.content_frames(b"body")]
     for octets in frames:
