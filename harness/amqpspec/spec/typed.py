@@ -85,6 +85,11 @@ class Choice:
     value: bool | int | str
 
 
+def choices(values: Mapping[str, bool | int | str]) -> tuple[Choice, ...]:
+    """The permitted values of a type by their names."""
+    return tuple(Choice(name, value) for name, value in values.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Restricted:
     """A narrowed type: its source, its permitted values if they are listed, and a descriptor if it has one.

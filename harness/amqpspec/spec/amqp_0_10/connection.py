@@ -8,134 +8,84 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 from __future__ import annotations
 
 from amqpspec.spec.amqp_0_10.roles import CLIENT, PEERS, SERVER
-from amqpspec.spec.assemblies import AssemblyClass, Control, Domain, Handler, PackedField, Role
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.rows import Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass
+
+_ROWS = Rows("connection", 1)
+_KNOWN_HOSTS = optional("known-hosts", "connection.amqp-host-array")
 
 CLASS = AssemblyClass(
     name="connection",
     code=1,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-    ),
+    roles=PEERS,
     domains=(
-        Domain(
-            "connection.close-code",
+        _ROWS.domain(
+            "close-code",
             "uint16",
-            (
-                Choice("normal", 200),
-                Choice("connection-forced", 320),
-                Choice("invalid-path", 402),
-                Choice("framing-error", 501),
-            ),
+            {"normal": 200, "connection-forced": 320, "invalid-path": 402, "framing-error": 501},
         ),
-        Domain("connection.amqp-host-url", "str16"),
-        Domain("connection.amqp-host-array", "array", element="connection.amqp-host-url"),
+        _ROWS.domain("amqp-host-url", "str16"),
+        _ROWS.domain("amqp-host-array", "array", element="connection.amqp-host-url"),
     ),
     controls=(
-        Control(
-            "connection.start",
-            1,
+        _ROWS.control(
+            "start",
             1,
             CLIENT,
-            fields=(
-                PackedField("server-properties", "map"),
-                PackedField("mechanisms", "str16-array", required=True),
-                PackedField("locales", "str16-array", required=True),
-            ),
-            responses=("connection.start-ok",),
+            optional("server-properties", "map"),
+            required("mechanisms", "str16-array"),
+            required("locales", "str16-array"),
+            responses=("start-ok",),
         ),
-        Control(
-            "connection.start-ok",
-            1,
+        _ROWS.control(
+            "start-ok",
             2,
             SERVER,
-            fields=(
-                PackedField("client-properties", "map"),
-                PackedField("mechanism", "str8", required=True),
-                PackedField("response", "vbin32", required=True),
-                PackedField("locale", "str8", required=True),
-            ),
+            optional("client-properties", "map"),
+            required("mechanism", "str8"),
+            required("response", "vbin32"),
+            required("locale", "str8"),
         ),
-        Control(
-            "connection.secure",
-            1,
-            3,
-            CLIENT,
-            fields=(PackedField("challenge", "vbin32", required=True),),
-            responses=("connection.secure-ok",),
-        ),
-        Control(
-            "connection.secure-ok", 1, 4, SERVER, fields=(PackedField("response", "vbin32", required=True),)
-        ),
-        Control(
-            "connection.tune",
-            1,
+        _ROWS.control("secure", 3, CLIENT, required("challenge", "vbin32"), responses=("secure-ok",)),
+        _ROWS.control("secure-ok", 4, SERVER, required("response", "vbin32")),
+        _ROWS.control(
+            "tune",
             5,
             CLIENT,
-            fields=(
-                PackedField("channel-max", "uint16"),
-                PackedField("max-frame-size", "uint16"),
-                PackedField("heartbeat-min", "uint16"),
-                PackedField("heartbeat-max", "uint16"),
-            ),
-            responses=("connection.tune-ok",),
+            optional("channel-max", "uint16"),
+            optional("max-frame-size", "uint16"),
+            optional("heartbeat-min", "uint16"),
+            optional("heartbeat-max", "uint16"),
+            responses=("tune-ok",),
         ),
-        Control(
-            "connection.tune-ok",
-            1,
+        _ROWS.control(
+            "tune-ok",
             6,
             SERVER,
-            fields=(
-                PackedField("channel-max", "uint16", required=True),
-                PackedField("max-frame-size", "uint16"),
-                PackedField("heartbeat", "uint16"),
-            ),
+            required("channel-max", "uint16"),
+            optional("max-frame-size", "uint16"),
+            optional("heartbeat", "uint16"),
         ),
-        Control(
-            "connection.open",
-            1,
+        _ROWS.control(
+            "open",
             7,
             SERVER,
-            fields=(
-                PackedField("virtual-host", "str8", required=True),
-                PackedField("capabilities", "str16-array"),
-                PackedField("insist", "bit"),
-            ),
-            responses=(
-                "connection.open-ok",
-                "connection.redirect",
-            ),
+            required("virtual-host", "str8"),
+            optional("capabilities", "str16-array"),
+            optional("insist", "bit"),
+            responses=("open-ok", "redirect"),
         ),
-        Control(
-            "connection.open-ok",
-            1,
-            8,
-            CLIENT,
-            fields=(PackedField("known-hosts", "connection.amqp-host-array"),),
-        ),
-        Control(
-            "connection.redirect",
-            1,
-            9,
-            CLIENT,
-            fields=(
-                PackedField("host", "connection.amqp-host-url", required=True),
-                PackedField("known-hosts", "connection.amqp-host-array"),
-            ),
-        ),
-        Control("connection.heartbeat", 1, 10),
-        Control(
-            "connection.close",
-            1,
+        _ROWS.control("open-ok", 8, CLIENT, _KNOWN_HOSTS),
+        _ROWS.control("redirect", 9, CLIENT, required("host", "connection.amqp-host-url"), _KNOWN_HOSTS),
+        _ROWS.control("heartbeat", 10, ()),
+        _ROWS.control(
+            "close",
             11,
             PEERS,
-            fields=(
-                PackedField("reply-code", "connection.close-code", required=True),
-                PackedField("reply-text", "str8"),
-            ),
-            responses=("connection.close-ok",),
+            required("reply-code", "connection.close-code"),
+            "reply-text",
+            responses=("close-ok",),
         ),
-        Control("connection.close-ok", 1, 12, PEERS),
+        _ROWS.control("close-ok", 12, PEERS),
     ),
 )

@@ -6,190 +6,103 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_10.roles import MAYBE_SERVER
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Struct,
-)
-from amqpspec.spec.model import Level
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.roles import MAYBE_PEERS, MAYBE_SERVER
+from amqpspec.spec.amqp_0_10.rows import Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, PackedField, Raised
+
+_ROWS = Rows("dtx", 6)
+_XID = required("xid", "dtx.xid")
+_TIMEOUT = required("timeout", "uint32")
+
+_ILLEGAL_STATE = Raised("illegal-state", "illegal-state")
+_UNKNOWN_XID = Raised("unknown-xid", "not-found", "xid")
+_NOT_DISASSOCIATED = Raised("not-disassociated", "illegal-state", "xid")
+_RAISED_AFTER_END = (_ILLEGAL_STATE, _UNKNOWN_XID, _NOT_DISASSOCIATED)
+"""What commands raise that only work on a branch that has ended."""
 
 CLASS = AssemblyClass(
     name="dtx",
     code=6,
-    roles=(
-        Handler(Role.SERVER, Level.MAY),
-        Handler(Role.CLIENT, Level.MAY),
-    ),
+    roles=MAYBE_PEERS,
     domains=(
-        Domain(
-            "dtx.xa-status",
+        _ROWS.domain(
+            "xa-status",
             "uint16",
-            (
-                Choice("xa-ok", 0),
-                Choice("xa-rbrollback", 1),
-                Choice("xa-rbtimeout", 2),
-                Choice("xa-heurhaz", 3),
-                Choice("xa-heurcom", 4),
-                Choice("xa-heurrb", 5),
-                Choice("xa-heurmix", 6),
-                Choice("xa-rdonly", 7),
-            ),
+            {
+                "xa-ok": 0,
+                "xa-rbrollback": 1,
+                "xa-rbtimeout": 2,
+                "xa-heurhaz": 3,
+                "xa-heurcom": 4,
+                "xa-heurrb": 5,
+                "xa-heurmix": 6,
+                "xa-rdonly": 7,
+            },
         ),
     ),
     structs=(
-        Struct(
-            "dtx.xa-result",
-            (PackedField("status", "dtx.xa-status", required=True),),
-            size_octets=4,
-            pack_octets=2,
-            code=(6, 1),
+        _ROWS.struct("xa-result", 1, required("status", "dtx.xa-status")),
+        _ROWS.nested(
+            "xid",
+            required("format", "uint32"),
+            required("global-id", "vbin8"),
+            required("branch-id", "vbin8"),
         ),
-        Struct(
-            "dtx.xid",
-            (
-                PackedField("format", "uint32", required=True),
-                PackedField("global-id", "vbin8", required=True),
-                PackedField("branch-id", "vbin8", required=True),
-            ),
-            size_octets=2,
-            pack_octets=2,
-        ),
-        Struct(
-            "dtx.get-timeout-result",
-            (PackedField("timeout", "uint32", required=True),),
-            size_octets=4,
-            pack_octets=2,
-            code=(6, 2),
-        ),
-        Struct(
-            "dtx.recover-result",
-            (PackedField("in-doubt", "array", required=True, element="dtx.xid"),),
-            size_octets=4,
-            pack_octets=2,
-            code=(6, 3),
-        ),
+        _ROWS.struct("get-timeout-result", 2, _TIMEOUT),
+        _ROWS.struct("recover-result", 3, PackedField("in-doubt", "array", required=True, element="dtx.xid")),
     ),
     commands=(
-        Command("dtx.select", 6, 1, MAYBE_SERVER),
-        Command(
-            "dtx.start",
-            6,
+        _ROWS.command("select", 1, MAYBE_SERVER),
+        _ROWS.command(
+            "start",
             2,
             MAYBE_SERVER,
-            fields=(
-                PackedField("xid", "dtx.xid", required=True),
-                PackedField("join", "bit"),
-                PackedField("resume", "bit"),
-            ),
-            result="dtx.xa-result",
+            _XID,
+            optional("join", "bit"),
+            optional("resume", "bit"),
+            result="xa-result",
             raises=(
-                Raised("illegal-state", "illegal-state"),
+                _ILLEGAL_STATE,
                 Raised("already-known", "not-allowed"),
                 Raised("join-and-resume", "not-allowed"),
                 Raised("unknown-xid", "not-allowed", "xid"),
                 Raised("unsupported", "not-implemented", "join"),
             ),
         ),
-        Command(
-            "dtx.end",
-            6,
+        _ROWS.command(
+            "end",
             3,
             MAYBE_SERVER,
-            fields=(
-                PackedField("xid", "dtx.xid", required=True),
-                PackedField("fail", "bit"),
-                PackedField("suspend", "bit"),
-            ),
-            result="dtx.xa-result",
+            _XID,
+            optional("fail", "bit"),
+            optional("suspend", "bit"),
+            result="xa-result",
             raises=(
-                Raised("illegal-state", "illegal-state"),
+                _ILLEGAL_STATE,
                 Raised("suspend-and-fail", "not-allowed"),
                 Raised("not-associated", "illegal-state", "xid"),
             ),
         ),
-        Command(
-            "dtx.commit",
-            6,
+        _ROWS.command(
+            "commit",
             4,
             MAYBE_SERVER,
-            fields=(
-                PackedField("xid", "dtx.xid", required=True),
-                PackedField("one-phase", "bit"),
-            ),
-            result="dtx.xa-result",
+            _XID,
+            optional("one-phase", "bit"),
+            result="xa-result",
             raises=(
-                Raised("illegal-state", "illegal-state"),
-                Raised("unknown-xid", "not-found", "xid"),
-                Raised("not-disassociated", "illegal-state", "xid"),
+                *_RAISED_AFTER_END,
                 Raised("one-phase", "illegal-state", "one-phase"),
                 Raised("two-phase", "illegal-state", "one-phase"),
             ),
         ),
-        Command(
-            "dtx.forget",
-            6,
-            5,
-            MAYBE_SERVER,
-            fields=(PackedField("xid", "dtx.xid", required=True),),
-            raises=(
-                Raised("illegal-state", "illegal-state"),
-                Raised("unknown-xid", "not-found", "xid"),
-                Raised("not-disassociated", "illegal-state", "xid"),
-            ),
+        _ROWS.command("forget", 5, MAYBE_SERVER, _XID, raises=_RAISED_AFTER_END),
+        _ROWS.command(
+            "get-timeout", 6, MAYBE_SERVER, _XID, result="get-timeout-result", raises=(_UNKNOWN_XID,)
         ),
-        Command(
-            "dtx.get-timeout",
-            6,
-            6,
-            MAYBE_SERVER,
-            fields=(PackedField("xid", "dtx.xid", required=True),),
-            result="dtx.get-timeout-result",
-            raises=(Raised("unknown-xid", "not-found", "xid"),),
-        ),
-        Command(
-            "dtx.prepare",
-            6,
-            7,
-            MAYBE_SERVER,
-            fields=(PackedField("xid", "dtx.xid", required=True),),
-            result="dtx.xa-result",
-            raises=(
-                Raised("illegal-state", "illegal-state"),
-                Raised("unknown-xid", "not-found", "xid"),
-                Raised("not-disassociated", "illegal-state", "xid"),
-            ),
-        ),
-        Command("dtx.recover", 6, 8, MAYBE_SERVER, result="dtx.recover-result"),
-        Command(
-            "dtx.rollback",
-            6,
-            9,
-            MAYBE_SERVER,
-            fields=(PackedField("xid", "dtx.xid", required=True),),
-            result="dtx.xa-result",
-            raises=(
-                Raised("illegal-state", "illegal-state"),
-                Raised("unknown-xid", "not-found", "xid"),
-                Raised("not-disassociated", "illegal-state", "xid"),
-            ),
-        ),
-        Command(
-            "dtx.set-timeout",
-            6,
-            10,
-            MAYBE_SERVER,
-            fields=(
-                PackedField("xid", "dtx.xid", required=True),
-                PackedField("timeout", "uint32", required=True),
-            ),
-            raises=(Raised("unknown-xid", "not-found", "xid"),),
-        ),
+        _ROWS.command("prepare", 7, MAYBE_SERVER, _XID, result="xa-result", raises=_RAISED_AFTER_END),
+        _ROWS.command("recover", 8, MAYBE_SERVER, result="recover-result"),
+        _ROWS.command("rollback", 9, MAYBE_SERVER, _XID, result="xa-result", raises=_RAISED_AFTER_END),
+        _ROWS.command("set-timeout", 10, MAYBE_SERVER, _XID, _TIMEOUT, raises=(_UNKNOWN_XID,)),
     ),
 )

@@ -6,150 +6,109 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_10.roles import SERVER
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Struct,
-)
+from amqpspec.spec.amqp_0_10.roles import PEERS, SERVER
+from amqpspec.spec.amqp_0_10.rows import UNKNOWN_ARGUMENT, Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, Raised
+
+_ROWS = Rows("exchange", 7)
+_BINDING = (required("queue"), required("exchange"), required("binding-key", "str8"))
+_NAME_REQUIRED = Raised("exchange-name-required", "invalid-argument", "exchange")
 
 CLASS = AssemblyClass(
     name="exchange",
     code=7,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-    ),
-    domains=(Domain("exchange.name", "str8"),),
+    roles=PEERS,
+    domains=(_ROWS.domain("name", "str8"),),
     structs=(
-        Struct(
-            "exchange.exchange-query-result",
-            (
-                PackedField("type", "str8"),
-                PackedField("durable", "bit"),
-                PackedField("not-found", "bit"),
-                PackedField("arguments", "map"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(7, 1),
+        _ROWS.struct(
+            "exchange-query-result",
+            1,
+            optional("type", "str8"),
+            "durable",
+            optional("not-found", "bit"),
+            "arguments",
         ),
-        Struct(
-            "exchange.exchange-bound-result",
-            (
-                PackedField("exchange-not-found", "bit"),
-                PackedField("queue-not-found", "bit"),
-                PackedField("queue-not-matched", "bit"),
-                PackedField("key-not-matched", "bit"),
-                PackedField("args-not-matched", "bit"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(7, 2),
+        _ROWS.struct(
+            "exchange-bound-result",
+            2,
+            optional("exchange-not-found", "bit"),
+            optional("queue-not-found", "bit"),
+            optional("queue-not-matched", "bit"),
+            optional("key-not-matched", "bit"),
+            optional("args-not-matched", "bit"),
         ),
     ),
     commands=(
-        Command(
-            "exchange.declare",
-            7,
+        _ROWS.command(
+            "declare",
             1,
             SERVER,
-            fields=(
-                PackedField("exchange", "exchange.name", required=True),
-                PackedField("type", "str8", required=True),
-                PackedField("alternate-exchange", "exchange.name"),
-                PackedField("passive", "bit"),
-                PackedField("durable", "bit"),
-                PackedField("auto-delete", "bit"),
-                PackedField("arguments", "map"),
-            ),
+            required("exchange"),
+            required("type", "str8"),
+            "alternate-exchange",
+            "passive",
+            "durable",
+            "auto-delete",
+            "arguments",
             raises=(
                 Raised("reserved-names", "not-allowed", "exchange"),
-                Raised("exchange-name-required", "invalid-argument", "exchange"),
+                _NAME_REQUIRED,
                 Raised("typed", "not-allowed", "type"),
                 Raised("exchange-type-not-found", "not-found", "type"),
                 Raised("pre-existing-exchange", "not-allowed", "alternate-exchange"),
                 Raised("not-found", "not-found", "passive"),
-                Raised("unknown-argument", "not-implemented", "arguments"),
+                UNKNOWN_ARGUMENT,
             ),
         ),
-        Command(
-            "exchange.delete",
-            7,
+        _ROWS.command(
+            "delete",
             2,
             SERVER,
-            fields=(
-                PackedField("exchange", "exchange.name", required=True),
-                PackedField("if-unused", "bit"),
-            ),
+            required("exchange"),
+            "if-unused",
             raises=(
                 Raised("exists", "not-found", "exchange"),
-                Raised("exchange-name-required", "invalid-argument", "exchange"),
+                _NAME_REQUIRED,
                 Raised("used-as-alternate", "not-allowed", "exchange"),
                 Raised("exchange-in-use", "precondition-failed", "if-unused"),
             ),
         ),
-        Command(
-            "exchange.query",
-            7,
-            3,
-            SERVER,
-            fields=(PackedField("name", "str8"),),
-            result="exchange.exchange-query-result",
-        ),
-        Command(
-            "exchange.bind",
-            7,
+        _ROWS.command("query", 3, SERVER, optional("name", "str8"), result="exchange-query-result"),
+        _ROWS.command(
+            "bind",
             4,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name", required=True),
-                PackedField("exchange", "exchange.name", required=True),
-                PackedField("binding-key", "str8", required=True),
-                PackedField("arguments", "map"),
-            ),
+            *_BINDING,
+            "arguments",
             raises=(
                 Raised("empty-queue", "invalid-argument", "queue"),
                 Raised("queue-existence", "not-found", "queue"),
                 Raised("exchange-existence", "not-found", "exchange"),
-                Raised("exchange-name-required", "invalid-argument", "exchange"),
-                Raised("unknown-argument", "not-implemented", "arguments"),
+                _NAME_REQUIRED,
+                UNKNOWN_ARGUMENT,
             ),
         ),
-        Command(
-            "exchange.unbind",
-            7,
+        _ROWS.command(
+            "unbind",
             5,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name", required=True),
-                PackedField("exchange", "exchange.name", required=True),
-                PackedField("binding-key", "str8", required=True),
-            ),
+            *_BINDING,
             raises=(
                 Raised("non-existent-queue", "not-found", "queue"),
                 Raised("non-existent-exchange", "not-found", "exchange"),
-                Raised("exchange-name-required", "invalid-argument", "exchange"),
+                _NAME_REQUIRED,
                 Raised("non-existent-binding-key", "not-found", "binding-key"),
             ),
         ),
-        Command(
-            "exchange.bound",
-            7,
+        _ROWS.command(
+            "bound",
             6,
             SERVER,
-            fields=(
-                PackedField("exchange", "str8"),
-                PackedField("queue", "str8", required=True),
-                PackedField("binding-key", "str8"),
-                PackedField("arguments", "map"),
-            ),
-            result="exchange.exchange-bound-result",
+            optional("exchange", "str8"),
+            required("queue", "str8"),
+            optional("binding-key", "str8"),
+            "arguments",
+            result="exchange-bound-result",
         ),
     ),
 )

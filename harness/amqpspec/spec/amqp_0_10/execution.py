@@ -7,63 +7,50 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 from __future__ import annotations
 
 from amqpspec.spec.amqp_0_10.roles import PEERS
-from amqpspec.spec.assemblies import AssemblyClass, Command, Domain, Handler, PackedField, Role
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.rows import Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass
+
+_ROWS = Rows("execution", 3)
 
 CLASS = AssemblyClass(
     name="execution",
     code=3,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-    ),
+    roles=PEERS,
     domains=(
-        Domain(
-            "execution.error-code",
+        _ROWS.domain(
+            "error-code",
             "uint16",
-            (
-                Choice("unauthorized-access", 403),
-                Choice("not-found", 404),
-                Choice("resource-locked", 405),
-                Choice("precondition-failed", 406),
-                Choice("resource-deleted", 408),
-                Choice("illegal-state", 409),
-                Choice("command-invalid", 503),
-                Choice("resource-limit-exceeded", 506),
-                Choice("not-allowed", 530),
-                Choice("illegal-argument", 531),
-                Choice("not-implemented", 540),
-                Choice("internal-error", 541),
-                Choice("invalid-argument", 542),
-            ),
+            {
+                "unauthorized-access": 403,
+                "not-found": 404,
+                "resource-locked": 405,
+                "precondition-failed": 406,
+                "resource-deleted": 408,
+                "illegal-state": 409,
+                "command-invalid": 503,
+                "resource-limit-exceeded": 506,
+                "not-allowed": 530,
+                "illegal-argument": 531,
+                "not-implemented": 540,
+                "internal-error": 541,
+                "invalid-argument": 542,
+            },
         ),
     ),
     commands=(
-        Command("execution.sync", 3, 1, PEERS),
-        Command(
-            "execution.result",
-            3,
-            2,
-            PEERS,
-            fields=(
-                PackedField("command-id", "sequence-no", required=True),
-                PackedField("value", "struct32"),
-            ),
-        ),
-        Command(
-            "execution.exception",
-            3,
+        _ROWS.command("sync", 1, PEERS),
+        _ROWS.command("result", 2, PEERS, required("command-id"), optional("value", "struct32")),
+        _ROWS.command(
+            "exception",
             3,
             PEERS,
-            fields=(
-                PackedField("error-code", "execution.error-code", required=True),
-                PackedField("command-id", "sequence-no"),
-                PackedField("class-code", "uint8"),
-                PackedField("command-code", "uint8"),
-                PackedField("field-index", "uint8"),
-                PackedField("description", "str16"),
-                PackedField("error-info", "map"),
-            ),
+            required("error-code", "execution.error-code"),
+            "command-id",
+            optional("class-code", "uint8"),
+            optional("command-code", "uint8"),
+            optional("field-index", "uint8"),
+            optional("description", "str16"),
+            optional("error-info", "map"),
         ),
     ),
 )

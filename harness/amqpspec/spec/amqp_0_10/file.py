@@ -6,178 +6,91 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_10.roles import CLIENT, PEERS, SERVER
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Segments,
-    Struct,
-)
-from amqpspec.spec.model import Level
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.roles import CLIENT, MAYBE_PEERS, PEERS, SERVER
+from amqpspec.spec.amqp_0_10.rows import RAISED_BY_CONSUME, RETURN_CODES, Rows, optional
+from amqpspec.spec.assemblies import AssemblyClass, Raised, Segments
+
+_ROWS = Rows("file", 9)
+_CONTENT = Segments(("file.file-properties",), header_required=True)
+_IDENTIFIER = optional("identifier", "str8")
 
 CLASS = AssemblyClass(
     name="file",
     code=9,
-    roles=(
-        Handler(Role.SERVER, Level.MAY),
-        Handler(Role.CLIENT, Level.MAY),
-    ),
-    domains=(
-        Domain(
-            "file.return-code",
-            "uint16",
-            (
-                Choice("content-too-large", 311),
-                Choice("no-route", 312),
-                Choice("no-consumers", 313),
-            ),
-        ),
-    ),
+    roles=MAYBE_PEERS,
+    domains=(_ROWS.domain("return-code", "uint16", RETURN_CODES),),
     structs=(
-        Struct(
-            "file.file-properties",
-            (
-                PackedField("content-type", "str8"),
-                PackedField("content-encoding", "str8"),
-                PackedField("headers", "map"),
-                PackedField("priority", "uint8"),
-                PackedField("reply-to", "str8"),
-                PackedField("message-id", "str8"),
-                PackedField("filename", "str8"),
-                PackedField("timestamp", "datetime"),
-                PackedField("cluster-id", "str8"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(9, 1),
+        _ROWS.struct(
+            "file-properties",
+            1,
+            "content-type",
+            "content-encoding",
+            "headers",
+            optional("priority", "uint8"),
+            optional("reply-to", "str8"),
+            optional("message-id", "str8"),
+            optional("filename", "str8"),
+            "timestamp",
+            optional("cluster-id", "str8"),
         ),
     ),
     commands=(
-        Command(
-            "file.qos",
-            9,
-            1,
-            SERVER,
-            fields=(
-                PackedField("prefetch-size", "uint32"),
-                PackedField("prefetch-count", "uint16"),
-                PackedField("global", "bit"),
-            ),
-            responses=("file.qos-ok",),
-        ),
-        Command("file.qos-ok", 9, 2, CLIENT),
-        Command(
-            "file.consume",
-            9,
+        _ROWS.command("qos", 1, SERVER, "prefetch-size", "prefetch-count", "global", responses=("qos-ok",)),
+        _ROWS.command("qos-ok", 2, CLIENT),
+        _ROWS.command(
+            "consume",
             3,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name"),
-                PackedField("consumer-tag", "str8"),
-                PackedField("no-local", "bit"),
-                PackedField("no-ack", "bit"),
-                PackedField("exclusive", "bit"),
-                PackedField("nowait", "bit"),
-                PackedField("arguments", "map"),
-            ),
-            responses=("file.consume-ok",),
-            raises=(
-                Raised("queue-exists-if-empty", "not-allowed", "queue"),
-                Raised("not-existing-consumer", "not-allowed", "consumer-tag"),
-                Raised("not-empty-consumer-tag", "not-allowed", "consumer-tag"),
-                Raised("in-use", "resource-locked", "exclusive"),
-            ),
+            "queue",
+            "consumer-tag",
+            "no-local",
+            optional("no-ack", "bit"),
+            "exclusive",
+            "nowait",
+            "arguments",
+            responses=("consume-ok",),
+            raises=RAISED_BY_CONSUME,
         ),
-        Command("file.consume-ok", 9, 4, CLIENT, fields=(PackedField("consumer-tag", "str8"),)),
-        Command("file.cancel", 9, 5, SERVER, fields=(PackedField("consumer-tag", "str8"),)),
-        Command(
-            "file.open",
-            9,
-            6,
-            PEERS,
-            fields=(
-                PackedField("identifier", "str8"),
-                PackedField("content-size", "uint64"),
-            ),
-            responses=("file.open-ok",),
+        _ROWS.command("consume-ok", 4, CLIENT, "consumer-tag"),
+        _ROWS.command("cancel", 5, SERVER, "consumer-tag"),
+        _ROWS.command(
+            "open", 6, PEERS, _IDENTIFIER, optional("content-size", "uint64"), responses=("open-ok",)
         ),
-        Command(
-            "file.open-ok",
-            9,
-            7,
-            PEERS,
-            fields=(PackedField("staged-size", "uint64"),),
-            responses=("file.stage",),
-        ),
-        Command(
-            "file.stage", 9, 8, PEERS, segments=Segments(("file.file-properties",), header_required=True)
-        ),
-        Command(
-            "file.publish",
-            9,
+        _ROWS.command("open-ok", 7, PEERS, optional("staged-size", "uint64"), responses=("stage",)),
+        _ROWS.command("stage", 8, PEERS, segments=_CONTENT),
+        _ROWS.command(
+            "publish",
             9,
             SERVER,
-            fields=(
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-                PackedField("mandatory", "bit"),
-                PackedField("immediate", "bit"),
-                PackedField("identifier", "str8"),
-            ),
+            "exchange",
+            "routing-key",
+            "mandatory",
+            "immediate",
+            _IDENTIFIER,
             raises=(Raised("refusal", "not-implemented", "exchange"),),
         ),
-        Command(
-            "file.return",
-            9,
+        _ROWS.command(
+            "return",
             10,
             CLIENT,
-            fields=(
-                PackedField("reply-code", "file.return-code"),
-                PackedField("reply-text", "str8"),
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-            ),
-            segments=Segments(("file.file-properties",), header_required=True),
+            optional("reply-code", "file.return-code"),
+            "reply-text",
+            "exchange",
+            "routing-key",
+            segments=_CONTENT,
         ),
-        Command(
-            "file.deliver",
-            9,
+        _ROWS.command(
+            "deliver",
             11,
             CLIENT,
-            fields=(
-                PackedField("consumer-tag", "str8"),
-                PackedField("delivery-tag", "uint64"),
-                PackedField("redelivered", "bit"),
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-                PackedField("identifier", "str8"),
-            ),
+            "consumer-tag",
+            "delivery-tag",
+            "redelivered",
+            "exchange",
+            "routing-key",
+            _IDENTIFIER,
         ),
-        Command(
-            "file.ack",
-            9,
-            12,
-            SERVER,
-            fields=(
-                PackedField("delivery-tag", "uint64"),
-                PackedField("multiple", "bit"),
-            ),
-        ),
-        Command(
-            "file.reject",
-            9,
-            13,
-            SERVER,
-            fields=(
-                PackedField("delivery-tag", "uint64"),
-                PackedField("requeue", "bit"),
-            ),
-        ),
+        _ROWS.command("ack", 12, SERVER, "delivery-tag", optional("multiple", "bit")),
+        _ROWS.command("reject", 13, SERVER, "delivery-tag", optional("requeue", "bit")),
     ),
 )

@@ -7,179 +7,96 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 from __future__ import annotations
 
 from amqpspec.spec.amqp_0_10.roles import PEERS, SERVER, SERVER_AND_MAYBE_CLIENT
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Segments,
-    Struct,
+from amqpspec.spec.amqp_0_10.rows import IN_USE, Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, PackedField, Raised, Segments
+
+_ROWS = Rows("message", 4)
+_DESTINATION = optional("destination", "message.destination")
+_MODES = (
+    required("accept-mode", "message.accept-mode"),
+    required("acquire-mode", "message.acquire-mode"),
 )
-from amqpspec.spec.typed import Choice
+_RESUME_TTL = optional("resume-ttl", "uint64")
+_TRANSFERS = required("transfers", "session.commands")
 
 CLASS = AssemblyClass(
     name="message",
     code=4,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-    ),
+    roles=PEERS,
     domains=(
-        Domain("message.destination", "str8"),
-        Domain(
-            "message.accept-mode",
+        _ROWS.domain("destination", "str8"),
+        _ROWS.domain("accept-mode", "uint8", {"explicit": 0, "none": 1}),
+        _ROWS.domain("acquire-mode", "uint8", {"pre-acquired": 0, "not-acquired": 1}),
+        _ROWS.domain("reject-code", "uint16", {"unspecified": 0, "unroutable": 1, "immediate": 2}),
+        _ROWS.domain("resume-id", "str16"),
+        _ROWS.domain("delivery-mode", "uint8", {"non-persistent": 1, "persistent": 2}),
+        _ROWS.domain(
+            "delivery-priority",
             "uint8",
-            (
-                Choice("explicit", 0),
-                Choice("none", 1),
-            ),
+            {
+                "lowest": 0,
+                "lower": 1,
+                "low": 2,
+                "below-average": 3,
+                "medium": 4,
+                "above-average": 5,
+                "high": 6,
+                "higher": 7,
+                "very-high": 8,
+                "highest": 9,
+            },
         ),
-        Domain(
-            "message.acquire-mode",
-            "uint8",
-            (
-                Choice("pre-acquired", 0),
-                Choice("not-acquired", 1),
-            ),
-        ),
-        Domain(
-            "message.reject-code",
-            "uint16",
-            (
-                Choice("unspecified", 0),
-                Choice("unroutable", 1),
-                Choice("immediate", 2),
-            ),
-        ),
-        Domain("message.resume-id", "str16"),
-        Domain(
-            "message.delivery-mode",
-            "uint8",
-            (
-                Choice("non-persistent", 1),
-                Choice("persistent", 2),
-            ),
-        ),
-        Domain(
-            "message.delivery-priority",
-            "uint8",
-            (
-                Choice("lowest", 0),
-                Choice("lower", 1),
-                Choice("low", 2),
-                Choice("below-average", 3),
-                Choice("medium", 4),
-                Choice("above-average", 5),
-                Choice("high", 6),
-                Choice("higher", 7),
-                Choice("very-high", 8),
-                Choice("highest", 9),
-            ),
-        ),
-        Domain(
-            "message.flow-mode",
-            "uint8",
-            (
-                Choice("credit", 0),
-                Choice("window", 1),
-            ),
-        ),
-        Domain(
-            "message.credit-unit",
-            "uint8",
-            (
-                Choice("message", 0),
-                Choice("byte", 1),
-            ),
-        ),
+        _ROWS.domain("flow-mode", "uint8", {"credit": 0, "window": 1}),
+        _ROWS.domain("credit-unit", "uint8", {"message": 0, "byte": 1}),
     ),
     structs=(
-        Struct(
-            "message.delivery-properties",
-            (
-                PackedField("discard-unroutable", "bit"),
-                PackedField("immediate", "bit"),
-                PackedField("redelivered", "bit"),
-                PackedField("priority", "message.delivery-priority", required=True),
-                PackedField("delivery-mode", "message.delivery-mode", required=True),
-                PackedField("ttl", "uint64"),
-                PackedField("timestamp", "datetime"),
-                PackedField("expiration", "datetime"),
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-                PackedField("resume-id", "message.resume-id"),
-                PackedField("resume-ttl", "uint64"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(4, 1),
+        _ROWS.struct(
+            "delivery-properties",
+            1,
+            optional("discard-unroutable", "bit"),
+            "immediate",
+            "redelivered",
+            required("priority", "message.delivery-priority"),
+            required("delivery-mode", "message.delivery-mode"),
+            optional("ttl", "uint64"),
+            "timestamp",
+            optional("expiration", "datetime"),
+            "exchange",
+            "routing-key",
+            optional("resume-id", "message.resume-id"),
+            _RESUME_TTL,
         ),
-        Struct(
-            "message.fragment-properties",
-            (
-                PackedField("first", "bit", default=True),
-                PackedField("last", "bit", default=True),
-                PackedField("fragment-size", "uint64"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(4, 2),
+        _ROWS.struct(
+            "fragment-properties",
+            2,
+            PackedField("first", "bit", default=True),
+            PackedField("last", "bit", default=True),
+            optional("fragment-size", "uint64"),
         ),
-        Struct(
-            "message.reply-to",
-            (
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-            ),
-            size_octets=2,
-            pack_octets=2,
+        _ROWS.nested("reply-to", "exchange", "routing-key"),
+        _ROWS.struct(
+            "message-properties",
+            3,
+            optional("content-length", "uint64"),
+            optional("message-id", "uuid"),
+            optional("correlation-id", "vbin16"),
+            optional("reply-to", "message.reply-to"),
+            "content-type",
+            "content-encoding",
+            optional("user-id", "vbin16"),
+            optional("app-id", "vbin16"),
+            optional("application-headers", "map"),
         ),
-        Struct(
-            "message.message-properties",
-            (
-                PackedField("content-length", "uint64"),
-                PackedField("message-id", "uuid"),
-                PackedField("correlation-id", "vbin16"),
-                PackedField("reply-to", "message.reply-to"),
-                PackedField("content-type", "str8"),
-                PackedField("content-encoding", "str8"),
-                PackedField("user-id", "vbin16"),
-                PackedField("app-id", "vbin16"),
-                PackedField("application-headers", "map"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(4, 3),
-        ),
-        Struct(
-            "message.acquired",
-            (PackedField("transfers", "session.commands", required=True),),
-            size_octets=4,
-            pack_octets=2,
-            code=(4, 4),
-        ),
-        Struct(
-            "message.message-resume-result",
-            (PackedField("offset", "uint64"),),
-            size_octets=4,
-            pack_octets=2,
-            code=(4, 5),
-        ),
+        _ROWS.struct("acquired", 4, _TRANSFERS),
+        _ROWS.struct("message-resume-result", 5, optional("offset", "uint64")),
     ),
     commands=(
-        Command(
-            "message.transfer",
-            4,
+        _ROWS.command(
+            "transfer",
             1,
             PEERS,
-            fields=(
-                PackedField("destination", "message.destination"),
-                PackedField("accept-mode", "message.accept-mode", required=True),
-                PackedField("acquire-mode", "message.acquire-mode", required=True),
-            ),
+            _DESTINATION,
+            *_MODES,
             segments=Segments(
                 (
                     "message.delivery-properties",
@@ -189,106 +106,56 @@ CLASS = AssemblyClass(
             ),
             raises=(Raised("nonexistent-exchange", "not-found", "destination"),),
         ),
-        Command(
-            "message.accept",
-            4,
-            2,
-            PEERS,
-            fields=(PackedField("transfers", "session.commands", required=True),),
+        _ROWS.command("accept", 2, PEERS, _TRANSFERS),
+        _ROWS.command(
+            "reject", 3, PEERS, _TRANSFERS, required("code", "message.reject-code"), optional("text", "str8")
         ),
-        Command(
-            "message.reject",
-            4,
-            3,
-            PEERS,
-            fields=(
-                PackedField("transfers", "session.commands", required=True),
-                PackedField("code", "message.reject-code", required=True),
-                PackedField("text", "str8"),
-            ),
-        ),
-        Command(
-            "message.release",
-            4,
-            4,
-            SERVER_AND_MAYBE_CLIENT,
-            fields=(
-                PackedField("transfers", "session.commands", required=True),
-                PackedField("set-redelivered", "bit"),
-            ),
-        ),
-        Command(
-            "message.acquire",
-            4,
-            5,
-            SERVER,
-            fields=(PackedField("transfers", "session.commands", required=True),),
-            result="message.acquired",
-        ),
-        Command(
-            "message.resume",
-            4,
+        _ROWS.command("release", 4, SERVER_AND_MAYBE_CLIENT, _TRANSFERS, optional("set-redelivered", "bit")),
+        _ROWS.command("acquire", 5, SERVER, _TRANSFERS, result="acquired"),
+        _ROWS.command(
+            "resume",
             6,
             PEERS,
-            fields=(
-                PackedField("destination", "message.destination"),
-                PackedField("resume-id", "message.resume-id", required=True),
-            ),
-            result="message.message-resume-result",
+            _DESTINATION,
+            required("resume-id", "message.resume-id"),
+            result="message-resume-result",
             raises=(Raised("destination-not-found", "not-found", "destination"),),
         ),
-        Command(
-            "message.subscribe",
-            4,
+        _ROWS.command(
+            "subscribe",
             7,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name", required=True),
-                PackedField("destination", "message.destination"),
-                PackedField("accept-mode", "message.accept-mode", required=True),
-                PackedField("acquire-mode", "message.acquire-mode", required=True),
-                PackedField("exclusive", "bit"),
-                PackedField("resume-id", "message.resume-id"),
-                PackedField("resume-ttl", "uint64"),
-                PackedField("arguments", "map"),
-            ),
+            required("queue"),
+            _DESTINATION,
+            *_MODES,
+            "exclusive",
+            optional("resume-id", "message.resume-id"),
+            _RESUME_TTL,
+            "arguments",
             raises=(
                 Raised("queue-deletion", "resource-deleted"),
                 Raised("queue-not-found", "not-found"),
                 Raised("unique-subscriber-destination", "not-allowed", "destination"),
-                Raised("in-use", "resource-locked", "exclusive"),
+                IN_USE,
             ),
         ),
-        Command(
-            "message.cancel",
-            4,
+        _ROWS.command(
+            "cancel",
             8,
             SERVER,
-            fields=(PackedField("destination", "message.destination", required=True),),
+            required("destination", "message.destination"),
             raises=(Raised("subscription-not-found", "not-found", "destination"),),
         ),
-        Command(
-            "message.set-flow-mode",
-            4,
-            9,
-            PEERS,
-            fields=(
-                PackedField("destination", "message.destination"),
-                PackedField("flow-mode", "message.flow-mode", required=True),
-            ),
-        ),
-        Command(
-            "message.flow",
-            4,
+        _ROWS.command("set-flow-mode", 9, PEERS, _DESTINATION, required("flow-mode", "message.flow-mode")),
+        _ROWS.command(
+            "flow",
             10,
             PEERS,
-            fields=(
-                PackedField("destination", "message.destination"),
-                PackedField("unit", "message.credit-unit", required=True),
-                PackedField("value", "uint32"),
-            ),
+            _DESTINATION,
+            required("unit", "message.credit-unit"),
+            optional("value", "uint32"),
         ),
-        Command("message.flush", 4, 11, SERVER, fields=(PackedField("destination", "message.destination"),)),
-        Command("message.stop", 4, 12, PEERS, fields=(PackedField("destination", "message.destination"),)),
+        _ROWS.command("flush", 11, SERVER, _DESTINATION),
+        _ROWS.command("stop", 12, PEERS, _DESTINATION),
     ),
 )

@@ -6,103 +6,70 @@ class exchange. Must not know: how any of it is encoded, and the ledger of requi
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_10.roles import SERVER
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Struct,
+from amqpspec.spec.amqp_0_10.roles import PEERS, SERVER
+from amqpspec.spec.amqp_0_10.rows import IN_USE, UNKNOWN_ARGUMENT, Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, Raised
+
+_ROWS = Rows("queue", 8)
+_EXISTENCE = (
+    Raised("empty-name", "invalid-argument", "queue"),
+    Raised("queue-exists", "not-found", "queue"),
 )
 
 CLASS = AssemblyClass(
     name="queue",
     code=8,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-    ),
-    domains=(Domain("queue.name", "str8"),),
+    roles=PEERS,
+    domains=(_ROWS.domain("name", "str8"),),
     structs=(
-        Struct(
-            "queue.queue-query-result",
-            (
-                PackedField("queue", "queue.name", required=True),
-                PackedField("alternate-exchange", "exchange.name"),
-                PackedField("durable", "bit"),
-                PackedField("exclusive", "bit"),
-                PackedField("auto-delete", "bit"),
-                PackedField("arguments", "map"),
-                PackedField("message-count", "uint32", required=True),
-                PackedField("subscriber-count", "uint32", required=True),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(8, 1),
+        _ROWS.struct(
+            "queue-query-result",
+            1,
+            required("queue"),
+            "alternate-exchange",
+            "durable",
+            "exclusive",
+            "auto-delete",
+            "arguments",
+            required("message-count", "uint32"),
+            required("subscriber-count", "uint32"),
         ),
     ),
     commands=(
-        Command(
-            "queue.declare",
-            8,
+        _ROWS.command(
+            "declare",
             1,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name", required=True),
-                PackedField("alternate-exchange", "exchange.name"),
-                PackedField("passive", "bit"),
-                PackedField("durable", "bit"),
-                PackedField("exclusive", "bit"),
-                PackedField("auto-delete", "bit"),
-                PackedField("arguments", "map"),
-            ),
+            required("queue"),
+            "alternate-exchange",
+            "passive",
+            "durable",
+            "exclusive",
+            "auto-delete",
+            "arguments",
             raises=(
                 Raised("reserved-prefix", "not-allowed", "queue"),
                 Raised("pre-existing-exchange", "not-allowed", "alternate-exchange"),
                 Raised("unknown-exchange", "not-found", "alternate-exchange"),
                 Raised("passive", "not-found", "passive"),
-                Raised("in-use", "resource-locked", "exclusive"),
-                Raised("unknown-argument", "not-implemented", "arguments"),
+                IN_USE,
+                UNKNOWN_ARGUMENT,
             ),
         ),
-        Command(
-            "queue.delete",
-            8,
+        _ROWS.command(
+            "delete",
             2,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name", required=True),
-                PackedField("if-unused", "bit"),
-                PackedField("if-empty", "bit"),
-            ),
+            required("queue"),
+            "if-unused",
+            optional("if-empty", "bit"),
             raises=(
-                Raised("empty-name", "invalid-argument", "queue"),
-                Raised("queue-exists", "not-found", "queue"),
+                *_EXISTENCE,
                 Raised("if-unused-flag", "precondition-failed", "if-unused"),
                 Raised("not-empty", "precondition-failed", "if-empty"),
             ),
         ),
-        Command(
-            "queue.purge",
-            8,
-            3,
-            SERVER,
-            fields=(PackedField("queue", "queue.name", required=True),),
-            raises=(
-                Raised("empty-name", "invalid-argument", "queue"),
-                Raised("queue-exists", "not-found", "queue"),
-            ),
-        ),
-        Command(
-            "queue.query",
-            8,
-            4,
-            SERVER,
-            fields=(PackedField("queue", "queue.name", required=True),),
-            result="queue.queue-query-result",
-        ),
+        _ROWS.command("purge", 3, SERVER, required("queue"), raises=_EXISTENCE),
+        _ROWS.command("query", 4, SERVER, required("queue"), result="queue-query-result"),
     ),
 )

@@ -11,8 +11,10 @@ from amqpspec.spec.model import Level
 SERVER = (Handler(Role.SERVER),)
 MAYBE_SERVER = (Handler(Role.SERVER, Level.MAY),)
 CLIENT = (Handler(Role.CLIENT),)
+MAYBE_CLIENT = (Handler(Role.CLIENT, Level.MAY),)
 PEERS = SERVER + CLIENT
-SERVER_AND_MAYBE_CLIENT = (*SERVER, Handler(Role.CLIENT, Level.MAY))
+MAYBE_PEERS = MAYBE_SERVER + MAYBE_CLIENT
+SERVER_AND_MAYBE_CLIENT = SERVER + MAYBE_CLIENT
 SENDER = (Handler(Role.SENDER),)
 RECEIVER = (Handler(Role.RECEIVER),)
 ENDS = SENDER + RECEIVER

@@ -8,143 +8,62 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 from __future__ import annotations
 
 from amqpspec.spec.amqp_0_10.roles import ENDS, PEERS, RECEIVER, SENDER, SERVER_AND_MAYBE_CLIENT
-from amqpspec.spec.assemblies import AssemblyClass, Control, Domain, Handler, PackedField, Role, Struct
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.rows import Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, PackedField, Struct
+
+_ROWS = Rows("session", 2)
+_NAME = required("name", "session.name")
+_TIMEOUT = optional("timeout", "uint32")
+_COMMANDS = optional("commands", "session.commands")
+_FRAGMENTS = optional("fragments", "session.command-fragments")
 
 CLASS = AssemblyClass(
     name="session",
     code=2,
-    roles=(
-        Handler(Role.SERVER),
-        Handler(Role.CLIENT),
-        Handler(Role.SENDER),
-        Handler(Role.RECEIVER),
-    ),
+    roles=PEERS + ENDS,
     domains=(
-        Domain("session.name", "vbin16"),
-        Domain(
-            "session.detach-code",
+        _ROWS.domain("name", "vbin16"),
+        _ROWS.domain(
+            "detach-code",
             "uint8",
-            (
-                Choice("normal", 0),
-                Choice("session-busy", 1),
-                Choice("transport-busy", 2),
-                Choice("not-attached", 3),
-                Choice("unknown-ids", 4),
-            ),
+            {"normal": 0, "session-busy": 1, "transport-busy": 2, "not-attached": 3, "unknown-ids": 4},
         ),
-        Domain("session.commands", "sequence-set"),
-        Domain("session.command-fragments", "array", element="session.command-fragment"),
+        _ROWS.domain("commands", "sequence-set"),
+        _ROWS.domain("command-fragments", "array", element="session.command-fragment"),
     ),
     structs=(
         Struct("session.header", (PackedField("sync", "bit"),), size_octets=1, pack_octets=1),
-        Struct(
-            "session.command-fragment",
-            (
-                PackedField("command-id", "sequence-no", required=True),
-                PackedField("byte-ranges", "byte-ranges", required=True),
-            ),
-        ),
+        Struct("session.command-fragment", (required("command-id"), required("byte-ranges", "byte-ranges"))),
     ),
     controls=(
-        Control(
-            "session.attach",
-            2,
+        _ROWS.control(
+            "attach",
             1,
             SERVER_AND_MAYBE_CLIENT,
-            fields=(
-                PackedField("name", "session.name", required=True),
-                PackedField("force", "bit"),
-            ),
-            responses=(
-                "session.attached",
-                "session.detached",
-            ),
+            _NAME,
+            optional("force", "bit"),
+            responses=("attached", "detached"),
         ),
-        Control(
-            "session.attached", 2, 2, PEERS, fields=(PackedField("name", "session.name", required=True),)
+        _ROWS.control("attached", 2, PEERS, _NAME),
+        _ROWS.control("detach", 3, PEERS, _NAME, responses=("detached",)),
+        _ROWS.control("detached", 4, PEERS, _NAME, required("code", "session.detach-code")),
+        _ROWS.control("request-timeout", 5, ENDS, _TIMEOUT, responses=("timeout",)),
+        _ROWS.control("timeout", 6, ENDS, _TIMEOUT),
+        _ROWS.control(
+            "command-point", 7, RECEIVER, required("command-id"), required("command-offset", "uint64")
         ),
-        Control(
-            "session.detach",
-            2,
-            3,
-            PEERS,
-            fields=(PackedField("name", "session.name", required=True),),
-            responses=("session.detached",),
-        ),
-        Control(
-            "session.detached",
-            2,
-            4,
-            PEERS,
-            fields=(
-                PackedField("name", "session.name", required=True),
-                PackedField("code", "session.detach-code", required=True),
-            ),
-        ),
-        Control(
-            "session.request-timeout",
-            2,
-            5,
-            ENDS,
-            fields=(PackedField("timeout", "uint32"),),
-            responses=("session.timeout",),
-        ),
-        Control("session.timeout", 2, 6, ENDS, fields=(PackedField("timeout", "uint32"),)),
-        Control(
-            "session.command-point",
-            2,
-            7,
-            RECEIVER,
-            fields=(
-                PackedField("command-id", "sequence-no", required=True),
-                PackedField("command-offset", "uint64", required=True),
-            ),
-        ),
-        Control(
-            "session.expected",
-            2,
-            8,
-            SENDER,
-            fields=(
-                PackedField("commands", "session.commands", required=True),
-                PackedField("fragments", "session.command-fragments"),
-            ),
-        ),
-        Control(
-            "session.confirmed",
-            2,
-            9,
-            SENDER,
-            fields=(
-                PackedField("commands", "session.commands"),
-                PackedField("fragments", "session.command-fragments"),
-            ),
-        ),
-        Control(
-            "session.completed",
-            2,
-            10,
-            SENDER,
-            fields=(
-                PackedField("commands", "session.commands"),
-                PackedField("timely-reply", "bit"),
-            ),
-        ),
-        Control(
-            "session.known-completed", 2, 11, RECEIVER, fields=(PackedField("commands", "session.commands"),)
-        ),
-        Control(
-            "session.flush",
-            2,
+        _ROWS.control("expected", 8, SENDER, required("commands", "session.commands"), _FRAGMENTS),
+        _ROWS.control("confirmed", 9, SENDER, _COMMANDS, _FRAGMENTS),
+        _ROWS.control("completed", 10, SENDER, _COMMANDS, optional("timely-reply", "bit")),
+        _ROWS.control("known-completed", 11, RECEIVER, _COMMANDS),
+        _ROWS.control(
+            "flush",
             12,
             RECEIVER,
-            fields=(
-                PackedField("expected", "bit"),
-                PackedField("confirmed", "bit"),
-                PackedField("completed", "bit"),
-            ),
+            optional("expected", "bit"),
+            optional("confirmed", "bit"),
+            optional("completed", "bit"),
         ),
-        Control("session.gap", 2, 13, RECEIVER, fields=(PackedField("commands", "session.commands"),)),
+        _ROWS.control("gap", 13, RECEIVER, _COMMANDS),
     ),
 )

@@ -6,131 +6,86 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_10.roles import CLIENT, SERVER
-from amqpspec.spec.assemblies import (
-    AssemblyClass,
-    Command,
-    Domain,
-    Handler,
-    PackedField,
-    Raised,
-    Role,
-    Segments,
-    Struct,
-)
-from amqpspec.spec.model import Level
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.amqp_0_10.roles import CLIENT, MAYBE_PEERS, SERVER
+from amqpspec.spec.amqp_0_10.rows import RAISED_BY_CONSUME, RETURN_CODES, Rows, optional, required
+from amqpspec.spec.assemblies import AssemblyClass, Raised, Segments
+
+_ROWS = Rows("stream", 10)
+_CONTENT = Segments(("stream.stream-properties",), header_required=True)
 
 CLASS = AssemblyClass(
     name="stream",
     code=10,
-    roles=(
-        Handler(Role.SERVER, Level.MAY),
-        Handler(Role.CLIENT, Level.MAY),
-    ),
-    domains=(
-        Domain(
-            "stream.return-code",
-            "uint16",
-            (
-                Choice("content-too-large", 311),
-                Choice("no-route", 312),
-                Choice("no-consumers", 313),
-            ),
-        ),
-    ),
+    roles=MAYBE_PEERS,
+    domains=(_ROWS.domain("return-code", "uint16", RETURN_CODES),),
     structs=(
-        Struct(
-            "stream.stream-properties",
-            (
-                PackedField("content-type", "str8"),
-                PackedField("content-encoding", "str8"),
-                PackedField("headers", "map"),
-                PackedField("priority", "uint8"),
-                PackedField("timestamp", "datetime"),
-            ),
-            size_octets=4,
-            pack_octets=2,
-            code=(10, 1),
+        _ROWS.struct(
+            "stream-properties",
+            1,
+            "content-type",
+            "content-encoding",
+            "headers",
+            optional("priority", "uint8"),
+            "timestamp",
         ),
     ),
     commands=(
-        Command(
-            "stream.qos",
-            10,
+        _ROWS.command(
+            "qos",
             1,
             SERVER,
-            fields=(
-                PackedField("prefetch-size", "uint32"),
-                PackedField("prefetch-count", "uint16"),
-                PackedField("consume-rate", "uint32"),
-                PackedField("global", "bit"),
-            ),
-            responses=("stream.qos-ok",),
+            "prefetch-size",
+            "prefetch-count",
+            optional("consume-rate", "uint32"),
+            "global",
+            responses=("qos-ok",),
         ),
-        Command("stream.qos-ok", 10, 2, CLIENT),
-        Command(
-            "stream.consume",
-            10,
+        _ROWS.command("qos-ok", 2, CLIENT),
+        _ROWS.command(
+            "consume",
             3,
             SERVER,
-            fields=(
-                PackedField("queue", "queue.name"),
-                PackedField("consumer-tag", "str8"),
-                PackedField("no-local", "bit"),
-                PackedField("exclusive", "bit"),
-                PackedField("nowait", "bit"),
-                PackedField("arguments", "map"),
-            ),
-            responses=("stream.consume-ok",),
-            raises=(
-                Raised("queue-exists-if-empty", "not-allowed", "queue"),
-                Raised("not-existing-consumer", "not-allowed", "consumer-tag"),
-                Raised("not-empty-consumer-tag", "not-allowed", "consumer-tag"),
-                Raised("in-use", "resource-locked", "exclusive"),
-            ),
+            "queue",
+            "consumer-tag",
+            "no-local",
+            "exclusive",
+            "nowait",
+            "arguments",
+            responses=("consume-ok",),
+            raises=RAISED_BY_CONSUME,
         ),
-        Command("stream.consume-ok", 10, 4, CLIENT, fields=(PackedField("consumer-tag", "str8"),)),
-        Command("stream.cancel", 10, 5, SERVER, fields=(PackedField("consumer-tag", "str8"),)),
-        Command(
-            "stream.publish",
-            10,
+        _ROWS.command("consume-ok", 4, CLIENT, "consumer-tag"),
+        _ROWS.command("cancel", 5, SERVER, "consumer-tag"),
+        _ROWS.command(
+            "publish",
             6,
             SERVER,
-            fields=(
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-                PackedField("mandatory", "bit"),
-                PackedField("immediate", "bit"),
-            ),
-            segments=Segments(("stream.stream-properties",), header_required=True),
+            "exchange",
+            "routing-key",
+            "mandatory",
+            "immediate",
+            segments=_CONTENT,
             raises=(Raised("refusal", "not-implemented", "exchange"),),
         ),
-        Command(
-            "stream.return",
-            10,
+        _ROWS.command(
+            "return",
             7,
             CLIENT,
-            fields=(
-                PackedField("reply-code", "stream.return-code"),
-                PackedField("reply-text", "str8"),
-                PackedField("exchange", "exchange.name"),
-                PackedField("routing-key", "str8"),
-            ),
-            segments=Segments(("stream.stream-properties",), header_required=True),
+            optional("reply-code", "stream.return-code"),
+            "reply-text",
+            "exchange",
+            "routing-key",
+            segments=_CONTENT,
         ),
-        Command(
-            "stream.deliver",
-            10,
+        _ROWS.command(
+            "deliver",
             8,
             CLIENT,
-            fields=(
-                PackedField("consumer-tag", "str8"),
-                PackedField("delivery-tag", "uint64"),
-                PackedField("exchange", "exchange.name"),
-                PackedField("queue", "queue.name", required=True),
-            ),
-            segments=Segments(("stream.stream-properties",), header_required=True),
+            "consumer-tag",
+            "delivery-tag",
+            "exchange",
+            required("queue"),
+            segments=_CONTENT,
         ),
     ),
 )

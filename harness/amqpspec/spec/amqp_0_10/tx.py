@@ -7,17 +7,20 @@ Must not know: how any of it is encoded, and the ledger of requirements next to 
 from __future__ import annotations
 
 from amqpspec.spec.amqp_0_10.roles import SERVER
-from amqpspec.spec.assemblies import AssemblyClass, Command, Handler, Raised, Role
+from amqpspec.spec.amqp_0_10.rows import Rows
+from amqpspec.spec.assemblies import AssemblyClass, Handler, Raised, Role
 from amqpspec.spec.model import Level
+
+_ROWS = Rows("tx", 5)
+_SELECT_REQUIRED = Raised("select-required", "illegal-state")
 
 CLASS = AssemblyClass(
     name="tx",
     code=5,
     roles=(Handler(Role.SERVER, Level.SHOULD),),
     commands=(
-        Command(
-            "tx.select",
-            5,
+        _ROWS.command(
+            "select",
             1,
             SERVER,
             raises=(
@@ -26,7 +29,7 @@ CLASS = AssemblyClass(
                 Raised("explicit-accepts", "not-allowed"),
             ),
         ),
-        Command("tx.commit", 5, 2, SERVER, raises=(Raised("select-required", "illegal-state"),)),
-        Command("tx.rollback", 5, 3, SERVER, raises=(Raised("select-required", "illegal-state"),)),
+        _ROWS.command("commit", 2, SERVER, raises=(_SELECT_REQUIRED,)),
+        _ROWS.command("rollback", 3, SERVER, raises=(_SELECT_REQUIRED,)),
     ),
 )

@@ -23,7 +23,7 @@ from amqpspec.spec.assemblies import (
     WireType,
 )
 from amqpspec.spec.model import Scope
-from amqpspec.spec.typed import Choice
+from amqpspec.spec.typed import choices
 
 PROTOCOL_HEADER = b"AMQP\x01\x01\x00\x0a"
 """Protocol class 1, instance 1 (TCP), major 0, minor 10."""
@@ -101,8 +101,8 @@ SEGMENT_TYPES = MappingProxyType({"control": 0, "command": 1, "header": 2, "body
 TRACKS = MappingProxyType({"control": 0, "command": 1})
 
 COMMON_DOMAINS = (
-    Domain("segment-type", "uint8", tuple(Choice(name, value) for name, value in SEGMENT_TYPES.items())),
-    Domain("track", "uint8", tuple(Choice(name, value) for name, value in TRACKS.items())),
+    Domain("segment-type", "uint8", choices(SEGMENT_TYPES)),
+    Domain("track", "uint8", choices(TRACKS)),
     Domain("str16-array", "array", element="str16"),
 )
 
