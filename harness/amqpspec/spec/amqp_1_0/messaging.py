@@ -6,20 +6,18 @@ Must not know: how any of it is encoded, and what is demanded of it.
 
 from __future__ import annotations
 
-from amqpspec.spec.typed import Choice, Composite, Restricted, TypedField
+from amqpspec.spec.amqp_1_0.rows import composite, flag, required, several
+from amqpspec.spec.typed import Restricted, TypedField, choices
 
 SECTIONS = (
-    Composite(
+    composite(
         "header",
-        "amqp:header:list",
         0x70,
-        (
-            TypedField("durable", "boolean", default="false"),
-            TypedField("priority", "ubyte", default="4"),
-            TypedField("ttl", "milliseconds"),
-            TypedField("first-acquirer", "boolean", default="false"),
-            TypedField("delivery-count", "uint", default="0"),
-        ),
+        flag("durable"),
+        TypedField("priority", "ubyte", default="4"),
+        TypedField("ttl", "milliseconds"),
+        flag("first-acquirer"),
+        TypedField("delivery-count", "uint", default="0"),
         provides=("section",),
     ),
     Restricted(
@@ -36,25 +34,22 @@ SECTIONS = (
         symbol="amqp:message-annotations:map",
         code=0x72,
     ),
-    Composite(
+    composite(
         "properties",
-        "amqp:properties:list",
         0x73,
-        (
-            TypedField("message-id", "*", requires="message-id"),
-            TypedField("user-id", "binary"),
-            TypedField("to", "*", requires="address"),
-            TypedField("subject", "string"),
-            TypedField("reply-to", "*", requires="address"),
-            TypedField("correlation-id", "*", requires="message-id"),
-            TypedField("content-type", "symbol"),
-            TypedField("content-encoding", "symbol"),
-            TypedField("absolute-expiry-time", "timestamp"),
-            TypedField("creation-time", "timestamp"),
-            TypedField("group-id", "string"),
-            TypedField("group-sequence", "sequence-no"),
-            TypedField("reply-to-group-id", "string"),
-        ),
+        TypedField("message-id", "*", requires="message-id"),
+        TypedField("user-id", "binary"),
+        TypedField("to", "*", requires="address"),
+        TypedField("subject", "string"),
+        TypedField("reply-to", "*", requires="address"),
+        TypedField("correlation-id", "*", requires="message-id"),
+        TypedField("content-type", "symbol"),
+        TypedField("content-encoding", "symbol"),
+        TypedField("absolute-expiry-time", "timestamp"),
+        TypedField("creation-time", "timestamp"),
+        TypedField("group-id", "string"),
+        TypedField("group-sequence", "sequence-no"),
+        TypedField("reply-to-group-id", "string"),
         provides=("section",),
     ),
     Restricted(
@@ -79,114 +74,82 @@ SECTIONS = (
 """Parts of a message in their order, then the types of their fields."""
 
 DELIVERY_STATES = (
-    Composite(
+    composite(
         "received",
-        "amqp:received:list",
         0x23,
-        (
-            TypedField("section-number", "uint", mandatory=True),
-            TypedField("section-offset", "ulong", mandatory=True),
-        ),
+        required("section-number", "uint"),
+        required("section-offset", "ulong"),
         provides=("delivery-state",),
     ),
-    Composite("accepted", "amqp:accepted:list", 0x24, provides=("delivery-state", "outcome")),
-    Composite(
-        "rejected",
-        "amqp:rejected:list",
-        0x25,
-        (TypedField("error", "error"),),
-        provides=("delivery-state", "outcome"),
-    ),
-    Composite("released", "amqp:released:list", 0x26, provides=("delivery-state", "outcome")),
-    Composite(
+    composite("accepted", 0x24, provides=("delivery-state", "outcome")),
+    composite("rejected", 0x25, TypedField("error", "error"), provides=("delivery-state", "outcome")),
+    composite("released", 0x26, provides=("delivery-state", "outcome")),
+    composite(
         "modified",
-        "amqp:modified:list",
         0x27,
-        (
-            TypedField("delivery-failed", "boolean"),
-            TypedField("undeliverable-here", "boolean"),
-            TypedField("message-annotations", "fields"),
-        ),
+        TypedField("delivery-failed", "boolean"),
+        TypedField("undeliverable-here", "boolean"),
+        TypedField("message-annotations", "fields"),
         provides=("delivery-state", "outcome"),
     ),
 )
 """How far a delivery is, and how it ended."""
 
+_TERMINUS = (
+    TypedField("address", "*", requires="address"),
+    TypedField("durable", "terminus-durability", default="none"),
+    TypedField("expiry-policy", "terminus-expiry-policy", default="session-end"),
+    TypedField("timeout", "seconds", default="0"),
+    flag("dynamic"),
+    TypedField("dynamic-node-properties", "node-properties"),
+)
+"""What sources and targets begin with."""
+
 ADDRESSING = (
-    Composite(
+    composite(
         "source",
-        "amqp:source:list",
         0x28,
-        (
-            TypedField("address", "*", requires="address"),
-            TypedField("durable", "terminus-durability", default="none"),
-            TypedField("expiry-policy", "terminus-expiry-policy", default="session-end"),
-            TypedField("timeout", "seconds", default="0"),
-            TypedField("dynamic", "boolean", default="false"),
-            TypedField("dynamic-node-properties", "node-properties"),
-            TypedField("distribution-mode", "symbol", requires="distribution-mode"),
-            TypedField("filter", "filter-set"),
-            TypedField("default-outcome", "*", requires="outcome"),
-            TypedField("outcomes", "symbol", multiple=True),
-            TypedField("capabilities", "symbol", multiple=True),
-        ),
+        *_TERMINUS,
+        TypedField("distribution-mode", "symbol", requires="distribution-mode"),
+        TypedField("filter", "filter-set"),
+        TypedField("default-outcome", "*", requires="outcome"),
+        several("outcomes"),
+        several("capabilities"),
         provides=("source",),
     ),
-    Composite(
+    composite(
         "target",
-        "amqp:target:list",
         0x29,
-        (
-            TypedField("address", "*", requires="address"),
-            TypedField("durable", "terminus-durability", default="none"),
-            TypedField("expiry-policy", "terminus-expiry-policy", default="session-end"),
-            TypedField("timeout", "seconds", default="0"),
-            TypedField("dynamic", "boolean", default="false"),
-            TypedField("dynamic-node-properties", "node-properties"),
-            TypedField("capabilities", "symbol", multiple=True),
-        ),
+        *_TERMINUS,
+        several("capabilities"),
         provides=("target",),
     ),
     Restricted(
-        "terminus-durability",
-        "uint",
-        choices=(
-            Choice("none", 0),
-            Choice("configuration", 1),
-            Choice("unsettled-state", 2),
-        ),
+        "terminus-durability", "uint", choices=choices({"none": 0, "configuration": 1, "unsettled-state": 2})
     ),
     Restricted(
         "terminus-expiry-policy",
         "symbol",
-        choices=(
-            Choice("link-detach", "link-detach"),
-            Choice("session-end", "session-end"),
-            Choice("connection-close", "connection-close"),
-            Choice("never", "never"),
+        choices=choices(
+            {
+                "link-detach": "link-detach",
+                "session-end": "session-end",
+                "connection-close": "connection-close",
+                "never": "never",
+            }
         ),
     ),
     Restricted(
         "std-dist-mode",
         "symbol",
-        choices=(
-            Choice("move", "move"),
-            Choice("copy", "copy"),
-        ),
+        choices=choices({"move": "move", "copy": "copy"}),
         provides=("distribution-mode",),
     ),
     Restricted("filter-set", "map", keys=("symbol",)),
     Restricted("node-properties", "fields"),
-    Composite("delete-on-close", "amqp:delete-on-close:list", 0x2B, provides=("lifetime-policy",)),
-    Composite("delete-on-no-links", "amqp:delete-on-no-links:list", 0x2C, provides=("lifetime-policy",)),
-    Composite(
-        "delete-on-no-messages", "amqp:delete-on-no-messages:list", 0x2D, provides=("lifetime-policy",)
-    ),
-    Composite(
-        "delete-on-no-links-or-messages",
-        "amqp:delete-on-no-links-or-messages:list",
-        0x2E,
-        provides=("lifetime-policy",),
-    ),
+    composite("delete-on-close", 0x2B, provides=("lifetime-policy",)),
+    composite("delete-on-no-links", 0x2C, provides=("lifetime-policy",)),
+    composite("delete-on-no-messages", 0x2D, provides=("lifetime-policy",)),
+    composite("delete-on-no-links-or-messages", 0x2E, provides=("lifetime-policy",)),
 )
 """Both ends of a link, and how long nodes made for one live."""

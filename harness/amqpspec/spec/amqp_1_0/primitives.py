@@ -7,79 +7,46 @@ from __future__ import annotations
 
 from amqpspec.spec.typed import Category, Encoding, Primitive
 
+
+def _fixed(name: str, code: int, width_octets: int) -> Primitive:
+    """A type with one encoding, which has its name."""
+    return Primitive(name, (Encoding(name, code, Category.FIXED, width_octets),))
+
+
+def _sized(name: str, small: str, large: str, code: int, category: Category) -> Primitive:
+    """A type with sizes of one octet and of four; the codes of the two encodings differ by 0x10."""
+    return Primitive(name, (Encoding(small, code, category, 1), Encoding(large, code + 0x10, category, 4)))
+
+
+def _widths(name: str, *encodings: tuple[str, int, int]) -> Primitive:
+    """A type with several fixed widths: names, codes and widths of its encodings."""
+    return Primitive(
+        name, tuple(Encoding(label, code, Category.FIXED, width) for label, code, width in encodings)
+    )
+
+
 PRIMITIVES = (
-    Primitive("null", (Encoding("null", 0x40, Category.FIXED, 0),)),
-    Primitive(
-        "boolean",
-        (
-            Encoding("boolean1", 0x56, Category.FIXED, 1),
-            Encoding("true", 0x41, Category.FIXED, 0),
-            Encoding("false", 0x42, Category.FIXED, 0),
-        ),
-    ),
-    Primitive("ubyte", (Encoding("ubyte", 0x50, Category.FIXED, 1),)),
-    Primitive("ushort", (Encoding("ushort", 0x60, Category.FIXED, 2),)),
-    Primitive(
-        "uint",
-        (
-            Encoding("uint4", 0x70, Category.FIXED, 4),
-            Encoding("smalluint", 0x52, Category.FIXED, 1),
-            Encoding("uint0", 0x43, Category.FIXED, 0),
-        ),
-    ),
-    Primitive(
-        "ulong",
-        (
-            Encoding("ulong8", 0x80, Category.FIXED, 8),
-            Encoding("smallulong", 0x53, Category.FIXED, 1),
-            Encoding("ulong0", 0x44, Category.FIXED, 0),
-        ),
-    ),
-    Primitive("byte", (Encoding("byte", 0x51, Category.FIXED, 1),)),
-    Primitive("short", (Encoding("short", 0x61, Category.FIXED, 2),)),
-    Primitive(
-        "int",
-        (
-            Encoding("int4", 0x71, Category.FIXED, 4),
-            Encoding("smallint", 0x54, Category.FIXED, 1),
-        ),
-    ),
-    Primitive(
-        "long",
-        (
-            Encoding("long8", 0x81, Category.FIXED, 8),
-            Encoding("smalllong", 0x55, Category.FIXED, 1),
-        ),
-    ),
-    Primitive("float", (Encoding("float", 0x72, Category.FIXED, 4),)),
-    Primitive("double", (Encoding("double", 0x82, Category.FIXED, 8),)),
-    Primitive("decimal32", (Encoding("decimal32", 0x74, Category.FIXED, 4),)),
-    Primitive("decimal64", (Encoding("decimal64", 0x84, Category.FIXED, 8),)),
-    Primitive("decimal128", (Encoding("decimal128", 0x94, Category.FIXED, 16),)),
-    Primitive("char", (Encoding("char", 0x73, Category.FIXED, 4),)),
-    Primitive("timestamp", (Encoding("timestamp", 0x83, Category.FIXED, 8),)),
-    Primitive("uuid", (Encoding("uuid", 0x98, Category.FIXED, 16),)),
-    Primitive(
-        "binary",
-        (
-            Encoding("vbin8", 0xA0, Category.VARIABLE, 1),
-            Encoding("vbin32", 0xB0, Category.VARIABLE, 4),
-        ),
-    ),
-    Primitive(
-        "string",
-        (
-            Encoding("str8-utf8", 0xA1, Category.VARIABLE, 1),
-            Encoding("str32-utf8", 0xB1, Category.VARIABLE, 4),
-        ),
-    ),
-    Primitive(
-        "symbol",
-        (
-            Encoding("sym8", 0xA3, Category.VARIABLE, 1),
-            Encoding("sym32", 0xB3, Category.VARIABLE, 4),
-        ),
-    ),
+    _fixed("null", 0x40, 0),
+    _widths("boolean", ("boolean1", 0x56, 1), ("true", 0x41, 0), ("false", 0x42, 0)),
+    _fixed("ubyte", 0x50, 1),
+    _fixed("ushort", 0x60, 2),
+    _widths("uint", ("uint4", 0x70, 4), ("smalluint", 0x52, 1), ("uint0", 0x43, 0)),
+    _widths("ulong", ("ulong8", 0x80, 8), ("smallulong", 0x53, 1), ("ulong0", 0x44, 0)),
+    _fixed("byte", 0x51, 1),
+    _fixed("short", 0x61, 2),
+    _widths("int", ("int4", 0x71, 4), ("smallint", 0x54, 1)),
+    _widths("long", ("long8", 0x81, 8), ("smalllong", 0x55, 1)),
+    _fixed("float", 0x72, 4),
+    _fixed("double", 0x82, 8),
+    _fixed("decimal32", 0x74, 4),
+    _fixed("decimal64", 0x84, 8),
+    _fixed("decimal128", 0x94, 16),
+    _fixed("char", 0x73, 4),
+    _fixed("timestamp", 0x83, 8),
+    _fixed("uuid", 0x98, 16),
+    _sized("binary", "vbin8", "vbin32", 0xA0, Category.VARIABLE),
+    _sized("string", "str8-utf8", "str32-utf8", 0xA1, Category.VARIABLE),
+    _sized("symbol", "sym8", "sym32", 0xA3, Category.VARIABLE),
     Primitive(
         "list",
         (
@@ -88,19 +55,7 @@ PRIMITIVES = (
             Encoding("list32", 0xD0, Category.COMPOUND, 4),
         ),
     ),
-    Primitive(
-        "map",
-        (
-            Encoding("map8", 0xC1, Category.COMPOUND, 1),
-            Encoding("map32", 0xD1, Category.COMPOUND, 4),
-        ),
-    ),
-    Primitive(
-        "array",
-        (
-            Encoding("array8", 0xE0, Category.ARRAY, 1),
-            Encoding("array32", 0xF0, Category.ARRAY, 4),
-        ),
-    ),
+    _sized("map", "map8", "map32", 0xC1, Category.COMPOUND),
+    _sized("array", "array8", "array32", 0xE0, Category.ARRAY),
 )
 """Every primitive type; the general encoding first."""

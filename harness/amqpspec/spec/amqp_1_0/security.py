@@ -6,61 +6,35 @@ Must not know: how any of it is encoded, and what is demanded of it.
 
 from __future__ import annotations
 
-from amqpspec.spec.typed import Choice, Composite, Restricted, TypedField
+from amqpspec.spec.amqp_1_0.rows import composite, required
+from amqpspec.spec.typed import Restricted, TypedField, choices
 
 SASL = (
-    Composite(
+    composite(
         "sasl-mechanisms",
-        "amqp:sasl-mechanisms:list",
         0x40,
-        (TypedField("sasl-server-mechanisms", "symbol", mandatory=True, multiple=True),),
+        TypedField("sasl-server-mechanisms", "symbol", mandatory=True, multiple=True),
         provides=("sasl-frame",),
     ),
-    Composite(
+    composite(
         "sasl-init",
-        "amqp:sasl-init:list",
         0x41,
-        (
-            TypedField("mechanism", "symbol", mandatory=True),
-            TypedField("initial-response", "binary"),
-            TypedField("hostname", "string"),
-        ),
+        required("mechanism", "symbol"),
+        TypedField("initial-response", "binary"),
+        TypedField("hostname", "string"),
         provides=("sasl-frame",),
     ),
-    Composite(
-        "sasl-challenge",
-        "amqp:sasl-challenge:list",
-        0x42,
-        (TypedField("challenge", "binary", mandatory=True),),
-        provides=("sasl-frame",),
-    ),
-    Composite(
-        "sasl-response",
-        "amqp:sasl-response:list",
-        0x43,
-        (TypedField("response", "binary", mandatory=True),),
-        provides=("sasl-frame",),
-    ),
-    Composite(
+    composite("sasl-challenge", 0x42, required("challenge", "binary"), provides=("sasl-frame",)),
+    composite("sasl-response", 0x43, required("response", "binary"), provides=("sasl-frame",)),
+    composite(
         "sasl-outcome",
-        "amqp:sasl-outcome:list",
         0x44,
-        (
-            TypedField("code", "sasl-code", mandatory=True),
-            TypedField("additional-data", "binary"),
-        ),
+        required("code", "sasl-code"),
+        TypedField("additional-data", "binary"),
         provides=("sasl-frame",),
     ),
     Restricted(
-        "sasl-code",
-        "ubyte",
-        choices=(
-            Choice("ok", 0),
-            Choice("auth", 1),
-            Choice("sys", 2),
-            Choice("sys-perm", 3),
-            Choice("sys-temp", 4),
-        ),
+        "sasl-code", "ubyte", choices=choices({"ok": 0, "auth": 1, "sys": 2, "sys-perm": 3, "sys-temp": 4})
     ),
 )
 """What SASL frames carry, by descriptor, and the code of an outcome."""

@@ -6,63 +6,57 @@ Must not know: how any of it is encoded, and what is demanded of it.
 
 from __future__ import annotations
 
-from amqpspec.spec.typed import Choice, Composite, Restricted, TypedField
+from amqpspec.spec.amqp_1_0.rows import composite
+from amqpspec.spec.typed import Restricted, TypedField, choices
+
+_TXN_ID = TypedField("txn-id", "*", mandatory=True, requires="txn-id")
 
 COORDINATION = (
-    Composite(
+    composite(
         "coordinator",
-        "amqp:coordinator:list",
         0x30,
-        (TypedField("capabilities", "symbol", multiple=True, requires="txn-capability"),),
+        TypedField("capabilities", "symbol", multiple=True, requires="txn-capability"),
         provides=("target",),
     ),
-    Composite("declare", "amqp:declare:list", 0x31, (TypedField("global-id", "*", requires="global-tx-id"),)),
-    Composite(
+    composite("declare", 0x31, TypedField("global-id", "*", requires="global-tx-id")),
+    composite(
         "discharge",
-        "amqp:discharge:list",
         0x32,
-        (
-            TypedField("txn-id", "*", mandatory=True, requires="txn-id"),
-            TypedField("fail", "boolean"),
-        ),
+        _TXN_ID,
+        TypedField("fail", "boolean"),
     ),
     Restricted("transaction-id", "binary", provides=("txn-id",)),
-    Composite(
-        "declared",
-        "amqp:declared:list",
-        0x33,
-        (TypedField("txn-id", "*", mandatory=True, requires="txn-id"),),
-        provides=("delivery-state", "outcome"),
-    ),
-    Composite(
+    composite("declared", 0x33, _TXN_ID, provides=("delivery-state", "outcome")),
+    composite(
         "transactional-state",
-        "amqp:transactional-state:list",
         0x34,
-        (
-            TypedField("txn-id", "*", mandatory=True, requires="txn-id"),
-            TypedField("outcome", "*", requires="outcome"),
-        ),
+        _TXN_ID,
+        TypedField("outcome", "*", requires="outcome"),
         provides=("delivery-state",),
     ),
     Restricted(
         "txn-capability",
         "symbol",
-        choices=(
-            Choice("local-transactions", "amqp:local-transactions"),
-            Choice("distributed-transactions", "amqp:distributed-transactions"),
-            Choice("promotable-transactions", "amqp:promotable-transactions"),
-            Choice("multi-txns-per-ssn", "amqp:multi-txns-per-ssn"),
-            Choice("multi-ssns-per-txn", "amqp:multi-ssns-per-txn"),
+        choices=choices(
+            {
+                "local-transactions": "amqp:local-transactions",
+                "distributed-transactions": "amqp:distributed-transactions",
+                "promotable-transactions": "amqp:promotable-transactions",
+                "multi-txns-per-ssn": "amqp:multi-txns-per-ssn",
+                "multi-ssns-per-txn": "amqp:multi-ssns-per-txn",
+            }
         ),
         provides=("txn-capability",),
     ),
     Restricted(
         "transaction-error",
         "symbol",
-        choices=(
-            Choice("unknown-id", "amqp:transaction:unknown-id"),
-            Choice("transaction-rollback", "amqp:transaction:rollback"),
-            Choice("transaction-timeout", "amqp:transaction:timeout"),
+        choices=choices(
+            {
+                "unknown-id": "amqp:transaction:unknown-id",
+                "transaction-rollback": "amqp:transaction:rollback",
+                "transaction-timeout": "amqp:transaction:timeout",
+            }
         ),
         provides=("error-condition",),
     ),
