@@ -5,8 +5,8 @@ Knows: which module of this package answers which question. Must not know: how a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10 import dissect, interop
 from amqpspec.fuzz.amqp_0_10 import states as ways
@@ -14,6 +14,7 @@ from amqpspec.fuzz.amqp_0_10.answers import decoder
 from amqpspec.fuzz.amqp_0_10.canary import AssemblyCanary
 from amqpspec.fuzz.amqp_0_10.case_words import case_words
 from amqpspec.fuzz.amqp_0_10.client_frames import frames_in
+from amqpspec.fuzz.amqp_0_10.families import LOCATIONS
 from amqpspec.fuzz.amqp_0_10.grammar import productions
 from amqpspec.fuzz.amqp_0_10.judge import judge
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
@@ -21,69 +22,27 @@ from amqpspec.fuzz.amqp_0_10.server_places import FAMILIES as SERVER_FAMILIES
 from amqpspec.fuzz.amqp_0_10.server_places import on_channel_of, server_places
 from amqpspec.fuzz.amqp_0_10.traces import traces
 from amqpspec.fuzz.amqp_0_10.turns import FACTS, turn_of
-from amqpspec.fuzz.clients.part import ServerPlace
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.families.base import Location
-from amqpspec.fuzz.grammar import tables
+from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.inputs.part import WordedFrames
-from amqpspec.fuzz.interop.part import Piece, put_channel
-from amqpspec.fuzz.modular import Answers, ModularDriver
+from amqpspec.fuzz.interop.part import put_channel
 from amqpspec.fuzz.selftest.frames import FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import Programs
-from amqpspec.fuzz.states.model import State, Values
 from amqpspec.fuzz.triage.part import CaseWords
-from amqpspec.spec.assemblies import AssemblyDialect
 from amqpspec.wire.amqp_0_10.describe import describe_frame
-from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.amqp_0_10.frames import LAYOUT, encode_assembly
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 
 
-class Amqp010Driver(ModularDriver):
+class Amqp010Driver(FuzzDriver):
     """AMQP 0-10."""
-
-    @cached_property
-    def tables(self) -> AssemblyDialect:
-        """The tables."""
-        found = tables(self.dialect_id)
-        assert isinstance(found, AssemblyDialect)
-        return found
-
-    answers = Answers(
-        productions=productions,
-        frames_of=dissect.frames,
-        boofuzz=interop.boofuzz,
-        judge=judge,
-        states=ways.states_of,
-        octets_of=ways.octets_of,
-        traces=traces,
-        exchange_on=ways.exchange_on,
-        closing=ways.closing,
-        opens_or_ends=ways.OPENS_OR_ENDS,
-        can_be_repeated=ways.can_be_repeated,
-        turn_of=turn_of,
-        facts=FACTS,
-        decoder=decoder,
-        frames_in=frames_in,
-    )
-
-    # --- sequences
-
-    @property
-    def programs(self) -> Programs:
-        """Connections, sessions, subscriptions and transfers."""
-        from amqpspec.fuzz.amqp_0_10.sequences.programs import PROGRAMS
-
-        return PROGRAMS
 
     # --- grammar, families, judge
 
-    def locations(self, family: str, state: State) -> Iterator[Location]:
-        """Where a family bends what AMQP 0-10 has."""
-        from amqpspec.fuzz.amqp_0_10.families import LOCATIONS
-
-        if family in LOCATIONS:
-            yield from LOCATIONS[family](self.dialect_id, state)
+    productions = staticmethod(productions)
+    families = LOCATIONS
+    judge = staticmethod(judge)
+    frames_of = staticmethod(dissect.frames)
 
     def words_of(self, octets: bytes) -> WordedFrames:
         """Frames by what they complete."""
@@ -91,40 +50,46 @@ class Amqp010Driver(ModularDriver):
         reader.feed(octets)
         return WordedFrames(reader, describe_frame)
 
+    # --- clients
+
     client_families = SERVER_FAMILIES
-
-    def server_places(self) -> Iterable[ServerPlace]:
-        """From the protocol header to a delivery."""
-        return server_places()
-
-    def fitted(self, frame: bytes, step: bytes) -> bytes:
-        """A step on the channel of the server's frame."""
-        return on_channel_of(frame, step)
+    server_places = staticmethod(server_places)
+    fitted = staticmethod(on_channel_of)
 
     # --- states
 
     mechanisms = ("PLAIN", "ANONYMOUS", "EXTERNAL")
     first_channel = CHANNEL
     handshake = ways.HANDSHAKE
+    facts = FACTS
+    states = staticmethod(ways.states_of)
+    octets_of = staticmethod(ways.octets_of)
+    traces = staticmethod(traces)
+    exchange_on = staticmethod(ways.exchange_on)
+    closing = staticmethod(ways.closing)
+    opens_or_ends = staticmethod(ways.opens_or_ends)
+    can_be_repeated = staticmethod(ways.can_be_repeated)
+    turn_of = staticmethod(turn_of)
 
     # --- what a target says
 
     sentinel_state = "session"
     announced_in = "start"
     answers_where_asked = True
+    has_separate_queues = True
     sign_of_life = encode_assembly("connection.heartbeat")
-
-    def queue_of(self, number: int, values: Values) -> str:
-        """Each connection declares a separate queue."""
-        return f"amqpspec.fuzz.{number}"
-
+    decoder = staticmethod(decoder)
     has_canaries = True
+    canary = staticmethod(AssemblyCanary)
 
-    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> AssemblyCanary:
-        """Exclusive queues."""
-        return AssemblyCanary(subject, values, number, listens=listens)
+    # --- sequences, findings, other tools, self-test
 
-    # --- findings, other tools, self-test
+    @property
+    def programs(self) -> Programs:
+        """Connections, sessions, subscriptions and transfers."""
+        from amqpspec.fuzz.amqp_0_10.sequences import PROGRAMS
+
+        return PROGRAMS
 
     @property
     def case_words(self) -> CaseWords:
@@ -132,14 +97,10 @@ class Amqp010Driver(ModularDriver):
         return case_words()
 
     cut_states = ("ready", "session")
-
-    def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Frames after the handshake."""
-        return interop.pieces(self.tables, octets)
-
-    def on_channel(self, octets: bytes, channel: int) -> bytes:
-        """A frame on another channel."""
-        return put_channel(self.tables.layout.header, octets, channel)
+    pieces = staticmethod(interop.pieces)
+    on_channel = staticmethod(partial(put_channel, LAYOUT.header))
+    boofuzz = staticmethod(interop.boofuzz)
+    frames_in = staticmethod(frames_in)
 
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
         """A query of an exchange, and common commands: none that a run's probe for optional classes sends."""

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL, EXCHANGE, is_given, sample
-from amqpspec.fuzz.grammar import Production
+from amqpspec.fuzz.grammar import Production, protocol_header
 from amqpspec.fuzz.trees.tree import Node, Role, count_of, counted, group, leaf, number, size_of
+from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import (
     AssemblyDialect,
     Category,
@@ -38,9 +39,9 @@ _RANGES = {Content.SEQUENCE_SET: 4, Content.BYTE_RANGES: 8}
 _SYNCED = frozenset({"execution.exception"})
 
 
-def productions(dialect: AssemblyDialect) -> Iterator[Production]:
+def productions() -> Iterator[Production]:
     """Every production."""
-    return _Grammar(dialect).productions()
+    return _Grammar(DIALECT).productions()
 
 
 class Maker:
@@ -246,10 +247,7 @@ class Maker:
         return self.frame("body", (leaf("data", Role.OPAQUE, octets),), flags=flags, name=name)
 
 
-def protocol_header(octets: bytes) -> Node:
-    """The eight octets that begin a connection."""
-    parts = [number(f"octet-{at}", Role.VERSION, 1, octet) for at, octet in enumerate(octets[4:])]
-    return group("protocol-header", leaf("name", Role.TEXT, octets[:4], "magic"), *parts)
+MAKER = Maker(DIALECT)
 
 
 class _Grammar(Maker):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from amqpspec.fuzz.amqp_0_10.grammar import Maker
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL, DESTINATION, LOGIN, QUEUE
 from amqpspec.fuzz.families.base import next_productions
 from amqpspec.fuzz.states.model import State
@@ -19,7 +18,6 @@ from amqpspec.wire.amqp_0_10.instructions import ROWS
 from amqpspec.wire.amqp_0_10.values import Packed
 from amqpspec.wire.values import Raw
 
-MAKER = Maker(DIALECT)
 _USUAL: dict[str, Any] = {
     "queue": QUEUE, "destination": DESTINATION, "accept_mode": 1, "acquire_mode": 0, "mechanism": "PLAIN",
     "response": LOGIN, "locale": "en_US", "reply_code": 200, "command_offset": 0, "channel_max": 64,

@@ -66,9 +66,9 @@ def _named(*starts: str) -> tuple[str, ...]:
     return tuple(name for name, p in known if name.startswith(starts) and p.sent_by is not Side.CLIENT)
 
 
-def on_channel_of(frame: bytes, octets: bytes) -> bytes:
+def on_channel_of(frame: bytes, step: bytes) -> bytes:
     """Frames on the samples' channel moved to that of another frame, as far as their sizes can be followed."""
-    fitted, at = bytearray(octets), 0
+    fitted, at = bytearray(step), 0
     while at + HEADER_OCTETS <= len(fitted):
         head = fitted[at : at + HEADER_OCTETS]
         if int.from_bytes(head[_CHANNEL], "big") == CHANNEL:

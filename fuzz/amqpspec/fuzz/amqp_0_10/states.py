@@ -194,8 +194,13 @@ HANDSHAKE = HandshakeRules(
     all_but_last=frozenset({"open"}),
     said_by={("tune", "connection.tune-ok"): ""},
 )
-OPENS_OR_ENDS = frozenset({"session.attach", "session.detach", "session.attached", "session.detached",
+_OPENS_OR_ENDS = frozenset({"session.attach", "session.detach", "session.attached", "session.detached",
                            "session.request-timeout", "session.timeout"})  # fmt: skip
+
+
+def opens_or_ends(name: str) -> bool:
+    """Whether a message opens or ends a channel, or something in one."""
+    return name in _OPENS_OR_ENDS
 
 
 def exchange_on(channel: int) -> Exchange:

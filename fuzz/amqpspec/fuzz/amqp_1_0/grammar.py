@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from amqpspec.fuzz.amqp_1_0.samples import given, sample_of
-from amqpspec.fuzz.grammar import Production
+from amqpspec.fuzz.grammar import Production, protocol_header
 from amqpspec.fuzz.trees.tree import Node, Role, count_of, group, leaf, number, size_of
+from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.model import Side
 from amqpspec.spec.typed import Category, Composite, Encoding, Restricted, TypedDialect, TypedField
 
@@ -33,9 +34,9 @@ _ANSWERS: Mapping[str, Mapping[str, Any]] = {
 _DATA = b"amqpspec"
 
 
-def productions(dialect: TypedDialect) -> Iterator[Production]:
+def productions() -> Iterator[Production]:
     """Every production."""
-    return _Grammar(dialect).productions()
+    return _Grammar(DIALECT).productions()
 
 
 class Maker:
@@ -214,6 +215,9 @@ class Maker:
         )
 
 
+MAKER = Maker(DIALECT)
+
+
 def role_of_field(field: TypedField) -> Role | None:
     """The purpose of a field, if its type or name shows it."""
     return _ROLES.get(field.type) or (Role.SEQUENCE if field.name in _SEQUENCES else None)
@@ -228,7 +232,7 @@ def _length(node: Node) -> int:
 class _Grammar(Maker):
     def productions(self) -> Iterator[Production]:
         for name, octets in self.dialect.layout.headers.items():
-            yield Production(f"protocol-header/{name}", _header(octets), Side.BOTH)
+            yield Production(f"protocol-header/{name}", protocol_header(octets), Side.BOTH)
         yield Production("frame/empty", group("empty", self.frame(())), Side.BOTH)
         for row in (*self.dialect.performatives, *self.dialect.sasl_frames):
             side = _sent_by(row.name)
@@ -290,8 +294,3 @@ def _sent_by(name: str) -> Side:
     if name in _SERVER_SASL:
         return Side.SERVER
     return Side.CLIENT if name in _CLIENT_SASL else Side.BOTH
-
-
-def _header(octets: bytes) -> Node:
-    parts = [number(f"octet-{at}", Role.VERSION, 1, octet) for at, octet in enumerate(octets[4:])]
-    return group("protocol-header", leaf("name", Role.TEXT, octets[:4], "magic"), *parts)

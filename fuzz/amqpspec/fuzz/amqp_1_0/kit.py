@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from amqpspec.fuzz.amqp_1_0.grammar import Maker
 from amqpspec.fuzz.families.base import next_productions
-from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, walk
-from amqpspec.spec.typed import TypedDialect
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.values import Raw
@@ -23,13 +20,6 @@ QUEUE = "amqpspec.fuzz.q"
 WINDOWS: dict[str, Any] = {
     "next_incoming_id": 0, "incoming_window": 2048, "next_outgoing_id": 0, "outgoing_window": 2048,
 }  # fmt: skip
-
-
-def maker() -> Maker:
-    """What makes trees of values."""
-    dialect = tables("amqp-1-0")
-    assert isinstance(dialect, TypedDialect)
-    return Maker(dialect)
 
 
 def say(name: str, /, channel: int = 0, **fields: Any) -> bytes:

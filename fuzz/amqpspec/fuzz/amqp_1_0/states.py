@@ -149,7 +149,12 @@ HANDSHAKE = HandshakeRules(
     all_but_last=frozenset({"header"}),
     said_by={("authenticated", "header"): "header"},
 )
-OPENS_OR_ENDS = frozenset({"begin", "end", "attach", "detach"})
+_OPENS_OR_ENDS = frozenset({"begin", "end", "attach", "detach"})
+
+
+def opens_or_ends(name: str) -> bool:
+    """Whether a message opens or ends a channel, or something in one."""
+    return name in _OPENS_OR_ENDS
 
 
 def exchange_on(channel: int) -> Exchange:

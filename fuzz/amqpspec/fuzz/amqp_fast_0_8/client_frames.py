@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from amqpspec.fuzz.amqp_fast_0_8.answers import place_of
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.selftest.frames import ClientFrame
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
-from amqpspec.wire.errors import WireError
 
 
 def client_frame(name: str, args: Mapping[str, Any], fragment: bytes) -> ClientFrame:
@@ -23,13 +23,9 @@ def client_frame(name: str, args: Mapping[str, Any], fragment: bytes) -> ClientF
 def frames_in(octets: bytes) -> Iterator[ClientFrame]:
     """The commands in a client's octets that can be read, up to the first that cannot be cut."""
     reader = CommandReader(max_size=len(octets))
-    reader.feed(octets.removeprefix(DIALECT.protocol_header))
-    try:
-        while isinstance(item := reader.next(), CommandFrame):
-            if item.error is None:
-                yield client_frame(item.name, _plain(item.args), item.fragment)
-    except WireError:
-        return
+    for item, _, _ in cut(reader, octets.removeprefix(DIALECT.protocol_header)):
+        if isinstance(item, CommandFrame) and item.error is None:
+            yield client_frame(item.name, _plain(item.args), item.fragment)
 
 
 def _plain(args: Mapping[str, Any]) -> dict[str, Any]:

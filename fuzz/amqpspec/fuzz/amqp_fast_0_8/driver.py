@@ -5,8 +5,7 @@ Knows: which module of this package answers which question. Must not know: how a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from amqpspec.fuzz.amqp_fast_0_8 import dissect, interop
@@ -15,6 +14,7 @@ from amqpspec.fuzz.amqp_fast_0_8.answers import decoder
 from amqpspec.fuzz.amqp_fast_0_8.canary import CommandCanary
 from amqpspec.fuzz.amqp_fast_0_8.case_words import CASE_WORDS
 from amqpspec.fuzz.amqp_fast_0_8.client_frames import frames_in
+from amqpspec.fuzz.amqp_fast_0_8.families import LOCATIONS
 from amqpspec.fuzz.amqp_fast_0_8.grammar import productions
 from amqpspec.fuzz.amqp_fast_0_8.judge import judge
 from amqpspec.fuzz.amqp_fast_0_8.samples import CHANNEL
@@ -22,27 +22,23 @@ from amqpspec.fuzz.amqp_fast_0_8.server_places import FAMILIES as SERVER_FAMILIE
 from amqpspec.fuzz.amqp_fast_0_8.server_places import server_places
 from amqpspec.fuzz.amqp_fast_0_8.traces import traces
 from amqpspec.fuzz.amqp_fast_0_8.turns import FACTS, turn_of
-from amqpspec.fuzz.clients.part import ServerPlace
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.families.base import Location
-from amqpspec.fuzz.grammar import tables
+from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.inputs.part import WordedFrames
-from amqpspec.fuzz.interop.part import Piece
-from amqpspec.fuzz.modular import Answers, ModularDriver
 from amqpspec.fuzz.selftest.frames import FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import Programs
-from amqpspec.fuzz.states.model import State, Step, Values
-from amqpspec.fuzz.triage.part import CaseWords
-from amqpspec.spec.commands import CommandDialect
+from amqpspec.fuzz.states.model import Step
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.wire.amqp_fast_0_8.describe import describe_frame
 from amqpspec.wire.amqp_fast_0_8.frames import CommandReader
 
 _MAX_OCTETS = 1 << 24
 
 
-class AmqpFastDriver(ModularDriver):
+class AmqpFastDriver(FuzzDriver):
     """AMQP/Fast."""
+
+    # --- grammar, families, judge
 
     absent = MappingProxyType(
         {
@@ -50,66 +46,35 @@ class AmqpFastDriver(ModularDriver):
             "C03": "no nesting: values of tables are numbers and strings, and messages contain octets",
         }
     )
-
-    @cached_property
-    def tables(self) -> CommandDialect:
-        """The tables."""
-        found = tables(self.dialect_id)
-        assert isinstance(found, CommandDialect)
-        return found
-
-    answers = Answers(
-        productions=productions,
-        frames_of=dissect.frames,
-        boofuzz=interop.boofuzz,
-        judge=judge,
-        states=ways.states_of,
-        octets_of=ways.octets_of,
-        traces=traces,
-        exchange_on=ways.exchange_on,
-        closing=ways.closing,
-        opens_or_ends=ways.OPENS_OR_ENDS,
-        can_be_repeated=ways.can_be_repeated,
-        turn_of=turn_of,
-        facts=FACTS,
-        decoder=decoder,
-        frames_in=frames_in,
-    )
-
-    # --- sequences
-
-    @property
-    def programs(self) -> Programs:
-        """Connections, channels, handles and transactions."""
-        from amqpspec.fuzz.amqp_fast_0_8.sequences.programs import PROGRAMS
-
-        return PROGRAMS
-
-    # --- grammar, families, judge
-
-    def locations(self, family: str, state: State) -> Iterator[Location]:
-        """Where a family bends what AMQP/Fast has."""
-        from amqpspec.fuzz.amqp_fast_0_8.families import LOCATIONS
-
-        if family in LOCATIONS:
-            yield from LOCATIONS[family](self.dialect_id, state)
+    productions = staticmethod(productions)
+    families = LOCATIONS
+    judge = staticmethod(judge)
+    frames_of = staticmethod(dissect.frames)
 
     def words_of(self, octets: bytes) -> WordedFrames:
         """Frames by their commands."""
-        reader = CommandReader(greets=octets.startswith(self.tables.protocol_header), max_size=_MAX_OCTETS)
+        reader = CommandReader(greets=octets.startswith(DIALECT.protocol_header), max_size=_MAX_OCTETS)
         reader.feed(octets)
         return WordedFrames(reader, describe_frame)
 
-    client_families = SERVER_FAMILIES
+    # --- clients
 
-    def server_places(self) -> Iterable[ServerPlace]:
-        """From the challenge to a message."""
-        return server_places()
+    client_families = SERVER_FAMILIES
+    server_places = staticmethod(server_places)
 
     # --- states
 
     first_channel = CHANNEL
     handshake = ways.HANDSHAKE
+    facts = FACTS
+    states = staticmethod(ways.states_of)
+    octets_of = staticmethod(ways.octets_of)
+    traces = staticmethod(traces)
+    exchange_on = staticmethod(ways.exchange_on)
+    closing = staticmethod(ways.closing)
+    opens_or_ends = staticmethod(ways.opens_or_ends)
+    can_be_repeated = staticmethod(ways.can_be_repeated)
+    turn_of = staticmethod(turn_of)
 
     def farewell(self, channel: int) -> Step:
         """The CLOSE that answers one of a channel."""
@@ -119,33 +84,26 @@ class AmqpFastDriver(ModularDriver):
 
     sentinel_state = "handle"
     answers_where_asked = True
-
-    def queue_of(self, number: int, values: Values) -> str:
-        """Each connection has a topic of its own."""
-        return f"amqpspec.fuzz.{number}"
-
+    has_separate_queues = True
+    decoder = staticmethod(decoder)
     has_canaries = True
+    canary = staticmethod(CommandCanary)
 
-    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> CommandCanary:
-        """Temporary queues."""
-        return CommandCanary(subject, values, number, listens=listens)
-
-    # --- findings, other tools, self-test
+    # --- sequences, findings, other tools, self-test
 
     @property
-    def case_words(self) -> CaseWords:
-        """The verbs of the peer."""
-        return CASE_WORDS
+    def programs(self) -> Programs:
+        """Connections, channels, handles and transactions."""
+        from amqpspec.fuzz.amqp_fast_0_8.sequences import PROGRAMS
 
+        return PROGRAMS
+
+    case_words = CASE_WORDS
     cut_states = ("open", "channel")
-
-    def pieces(self, octets: bytes) -> Iterator[Piece]:
-        """Commands after the handshake, without those on the connection."""
-        return interop.pieces(octets)
-
-    def on_channel(self, octets: bytes, channel: int) -> bytes:
-        """A command on another channel."""
-        return interop.on_channel(self.tables, octets, channel)
+    pieces = staticmethod(interop.pieces)
+    on_channel = staticmethod(interop.on_channel)
+    boofuzz = staticmethod(interop.boofuzz)
+    frames_in = staticmethod(frames_in)
 
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
         """A pause of a handle, and common commands."""

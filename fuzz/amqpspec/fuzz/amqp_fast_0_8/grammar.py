@@ -12,7 +12,8 @@ from typing import Any
 from amqpspec.fuzz.amqp_fast_0_8.samples import sample
 from amqpspec.fuzz.grammar import Production
 from amqpspec.fuzz.trees.tree import Node, Role, counted, group, leaf, number, size_of
-from amqpspec.spec.commands import Command, CommandDialect, CommandField, Payload
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.spec.commands import Command, CommandField, Payload
 from amqpspec.spec.methods import TypeTag
 
 BODY = b"amqpspec"
@@ -28,24 +29,20 @@ _TAG_OCTETS = 4
 """Of a number in a table."""
 
 
-def productions(dialect: CommandDialect) -> Iterator[Production]:
+def productions() -> Iterator[Production]:
     """Every production."""
-    yield Production("greeting", greeting(dialect))
-    for command in dialect.commands:
-        yield Production(f"command/{command.name}", command_tree(dialect, command), command.sent_by)
-    rows = dialect.commands_by_name
+    yield Production("greeting", greeting())
+    for command in DIALECT.commands:
+        yield Production(f"command/{command.name}", command_tree(command), command.sent_by)
+    rows = DIALECT.commands_by_name
     for name, given in _VARIANTS.items():
-        tree = command_tree(dialect, rows[name.partition("/")[0]], given)
+        tree = command_tree(rows[name.partition("/")[0]], given)
         yield Production(f"command/{name}", tree)
-    yield Production("message/fragments", _fragments(dialect))
-    yield Production(
-        "frame/escaped", group("escaped", frame(dialect, rows["connection.ping"], {}, long=True))
-    )
-    for tag in dialect.table_tags:
-        headers = table(dialect, "headers", [entry(dialect, "K", tag)])
-        yield Production(
-            f"table/{tag.name}", command_tree(dialect, rows["handle.send"], {}, {"headers": headers})
-        )
+    yield Production("message/fragments", _fragments())
+    yield Production("frame/escaped", group("escaped", frame(rows["connection.ping"], {}, long=True)))
+    for tag in DIALECT.table_tags:
+        headers = table("headers", [entry("K", tag)])
+        yield Production(f"table/{tag.name}", command_tree(rows["handle.send"], {}, {"headers": headers}))
 
 
 _VARIANTS: Mapping[str, Mapping[str, object]] = {
@@ -62,27 +59,25 @@ _VARIANTS: Mapping[str, Mapping[str, object]] = {
 # --- frames
 
 
-def greeting(dialect: CommandDialect) -> Node:
+def greeting() -> Node:
     """The two octets that begin a connection."""
-    id, version = dialect.protocol_header
+    id, version = DIALECT.protocol_header
     return group("greeting", number("id", Role.VERSION, 1, id), number("version", Role.VERSION, 1, version))
 
 
 def command_tree(
-    dialect: CommandDialect,
     command: Command,
     given: Mapping[str, Any] | None = None,
     head: Mapping[str, Any] | None = None,
 ) -> Node:
     """A command in its frame, and the fragment after it; values by the names of fields, nodes as they are."""
-    parts = [frame(dialect, command, given or {})]
+    parts = [frame(command, given or {})]
     if command.payload is not Payload.NONE:
-        parts.append(group("fragment", *message(dialect, head or {})))
+        parts.append(group("fragment", *message(head or {})))
     return group(command.name, *parts)
 
 
 def frame(
-    dialect: CommandDialect,
     command: Command,
     given: Mapping[str, Any],
     *,
@@ -92,8 +87,8 @@ def frame(
     """One frame; ``fragment`` is the part after it that a fragment-size counts, ``long`` escapes the size."""
     sizes = {"fragment-size": fragment_size(fragment)}
     values = {**sizes, **given}
-    fields = run(dialect, command.fields, lambda f: values.get(f.name, _sample(command, f)))
-    return framed(dialect, command.code, group("fields", *fields), long=long)
+    fields = run(command.fields, lambda f: values.get(f.name, _sample(command, f)))
+    return framed(command.code, group("fields", *fields), long=long)
 
 
 def fragment_size(fragment: str) -> Node:
@@ -106,9 +101,9 @@ def body_size(fragment: str) -> Node:
     return size_of(4, f"/{fragment}.body", name="body-size", kind="body")
 
 
-def framed(dialect: CommandDialect, code: int, fields: Node, *, long: bool = False) -> Node:
+def framed(code: int, fields: Node, *, long: bool = False) -> Node:
     """One frame of any code around its fields."""
-    layout = dialect.layout
+    layout = DIALECT.layout
     size = size_of(layout.size_octets, "code", "fields", "end", kind="frame")
     if long:
         escape = number("escape", Role.FLAGS, layout.size_octets, layout.escape or 0)
@@ -123,26 +118,26 @@ def _sample(command: Command | None, field: CommandField) -> object:
     return {} if field.type == "table" and command is None else sample(command, field)
 
 
-def message(dialect: CommandDialect, given: Mapping[str, Any], body: bytes = BODY) -> list[Node]:
+def message(given: Mapping[str, Any], body: bytes = BODY) -> list[Node]:
     """Head and body of a message."""
     values = {"body-size": body_size("fragment"), "headers": {"K": b"v"}, **given}
-    fields = run(dialect, dialect.message_head, lambda f: values.get(f.name, _sample(None, f)))
+    fields = run(DIALECT.message_head, lambda f: values.get(f.name, _sample(None, f)))
     return [group("head", *fields), leaf("body", Role.OPAQUE, body)]
 
 
-def _fragments(dialect: CommandDialect) -> Node:
+def _fragments() -> Node:
     """A message in two fragments; the head in the first of them knows the size of the whole body."""
-    send = dialect.commands_by_name["handle.send"]
-    first = group("fragment", *message(dialect, {"body-size": 2 * len(BODY)}))
-    begins = frame(dialect, send, {"partial": True})
-    ends = frame(dialect, send, {}, fragment="rest")
+    send = DIALECT.commands_by_name["handle.send"]
+    first = group("fragment", *message({"body-size": 2 * len(BODY)}))
+    begins = frame(send, {"partial": True})
+    ends = frame(send, {}, fragment="rest")
     return group("fragments", begins, first, ends, leaf("rest", Role.OPAQUE, BODY))
 
 
 # --- fields
 
 
-def run(dialect: CommandDialect, fields: Sequence[CommandField], value: Value) -> Iterator[Node]:
+def run(fields: Sequence[CommandField], value: Value) -> Iterator[Node]:
     """Fields one after the other; neighbouring bits share octets."""
     for is_bit, found in groupby(fields, lambda f: f.type == "bit"):
         if is_bit:
@@ -151,16 +146,16 @@ def run(dialect: CommandDialect, fields: Sequence[CommandField], value: Value) -
             octets = word.to_bytes((len(bits) + 7) // 8, "little")
             yield leaf("+".join(f.name for f in bits), Role.FLAGS, octets, "bit")
         else:
-            yield from (field_node(dialect, f, value(f)) for f in found)
+            yield from (field_node(f, value(f)) for f in found)
 
 
-def field_node(dialect: CommandDialect, field: CommandField, value: Any) -> Node:
+def field_node(field: CommandField, value: Any) -> Node:
     """One field that is no bit; a tree as it is."""
     if isinstance(value, Node):
         return value
-    kind = dialect.types_by_name[field.type]
+    kind = DIALECT.types_by_name[field.type]
     if kind.name == "table":
-        return table(dialect, field.name, [_plain_entry(dialect, key, item) for key, item in value.items()])
+        return table(field.name, [_plain_entry(key, item) for key, item in value.items()])
     if kind.octets:
         octets = value if isinstance(value, bytes) else int(value).to_bytes(kind.octets, "big")
         return leaf(field.name, _ROLES.get(field.name, Role.NUMBER), octets, kind.name)
@@ -173,24 +168,24 @@ def text(name: str, kind: str, width_octets: int, value: str | bytes) -> Node:
     return counted(name, width_octets, leaf("text", Role.TEXT, octets), kind)
 
 
-def table(dialect: CommandDialect, name: str, entries: Iterable[Node]) -> Node:
+def table(name: str, entries: Iterable[Node]) -> Node:
     """A table of ready entries."""
-    width = dialect.types_by_name["table"].length_octets
+    width = DIALECT.types_by_name["table"].length_octets
     return counted(name, width, group("entries", *entries), TABLE, "table")
 
 
-def entry(dialect: CommandDialect, key: str | bytes, tag: TypeTag, value: Any = None) -> Node:
+def entry(key: str | bytes, tag: TypeTag, value: Any = None) -> Node:
     """A name, a tag, and a value or a sample of one."""
     octet = leaf("tag", Role.TYPE_TAG, tag.tag.encode(), "tag")
-    name = text("name", "shortstr", dialect.types_by_name["shortstr"].length_octets, key)
+    name = text("name", "shortstr", DIALECT.types_by_name["shortstr"].length_octets, key)
     own = key if isinstance(key, str) else "entry"
-    return group(own, name, octet, value_node(dialect, tag, value), kind="entry")
+    return group(own, name, octet, value_node(tag, value), kind="entry")
 
 
-def value_node(dialect: CommandDialect, tag: TypeTag, value: Any = None) -> Node:
+def value_node(tag: TypeTag, value: Any = None) -> Node:
     """What follows a tag; a sample if there is no value, octets as they are."""
     if tag.primitive == "longstr":
-        width = dialect.types_by_name["longstr"].length_octets
+        width = DIALECT.types_by_name["longstr"].length_octets
         return text("value", "longstr", width, b"long" if value is None else value)
     if tag.primitive == "decimal":
         octets = b"\2\0\0\0\x64" if value is None else value
@@ -202,6 +197,6 @@ def value_node(dialect: CommandDialect, tag: TypeTag, value: Any = None) -> Node
     return leaf("value", role, octets, tag.primitive)
 
 
-def _plain_entry(dialect: CommandDialect, key: str, value: int | bytes) -> Node:
+def _plain_entry(key: str, value: int | bytes) -> Node:
     wanted = "longstr" if isinstance(value, bytes) else "int32"
-    return entry(dialect, key, next(t for t in dialect.table_tags if t.primitive == wanted), value)
+    return entry(key, next(t for t in DIALECT.table_tags if t.primitive == wanted), value)

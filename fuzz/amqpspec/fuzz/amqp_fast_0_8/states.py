@@ -168,7 +168,12 @@ HANDSHAKE = HandshakeRules(
     all_but_last=frozenset({"tuning", "tuned"}),
     said_by={("tuning", "connection.tune"): "", ("tuned", "connection.tune"): ""},
 )
-OPENS_OR_ENDS = frozenset({"channel.open", "channel.close", "handle.open", "handle.close"})
+_OPENS_OR_ENDS = frozenset({"channel.open", "channel.close", "handle.open", "handle.close"})
+
+
+def opens_or_ends(name: str) -> bool:
+    """Whether a message opens or ends a channel, or something in one."""
+    return name in _OPENS_OR_ENDS
 
 
 def exchange_on(channel: int) -> Exchange:

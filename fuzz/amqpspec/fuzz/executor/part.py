@@ -18,13 +18,15 @@ class ExecutorPart(Part, Protocol):
     ``sentinel_state`` is how far a sentinel goes. ``announced_in`` is the state whose way ends with what tells
     product and version; ``attached_by``, the answer by which a target takes the address of a way (empty where no
     address has to exist). Where ``answers_where_asked``, an answer comes on the channel on which was asked; else a
-    target chooses its own channels. ``sign_of_life`` is sent if a target announces how long it tolerates silence.
+    target chooses its own channels. With ``has_separate_queues``, each connection declares a queue of its own.
+    ``sign_of_life`` is sent if a target announces how long it tolerates silence.
     """
 
     sentinel_state: str
     announced_in: str = ""
     attached_by: str = ""
     answers_where_asked: bool = False
+    has_separate_queues: bool = False
     sign_of_life: bytes = b""
 
     def decoder(self) -> Decode:
@@ -41,7 +43,7 @@ class ExecutorPart(Part, Protocol):
 
     def queue_of(self, number: int, values: Values) -> str:
         """The queue that connection ``number`` declares or attaches to."""
-        return values.queue
+        return f"amqpspec.fuzz.{number}" if self.has_separate_queues else values.queue
 
     def counted(self, octets: bytes, values: Values) -> bytes:
         """An input with the numbers from which the target counts."""

@@ -5,7 +5,7 @@ Knows: the questions. Must not know: any dialect's answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Protocol, cast
 
@@ -15,13 +15,18 @@ from amqpspec.fuzz.states.model import State
 
 
 class FamiliesPart(Part, Protocol):
-    """What a dialect bends. ``absent`` gives the reason for each family that does not exist in it."""
+    """What a dialect bends. ``absent`` gives the reason for each family that does not exist in it.
+
+    ``families`` give the places of a dialect in a state, by family.
+    """
 
     absent: Mapping[str, str] = MappingProxyType({})
+    families: Mapping[str, Callable[[str, State], Iterator[Location]]] = MappingProxyType({})
 
     def locations(self, family: str, state: State) -> Iterable[Location]:
         """The additional places of a family in a state, in addition to those of every dialect."""
-        return ()
+        found = self.families.get(family)
+        return found(self.dialect_id, state) if found is not None else ()
 
 
 def families_part(dialect_id: str) -> FamiliesPart:

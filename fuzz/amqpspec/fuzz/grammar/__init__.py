@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Protocol, cast
 
 from amqpspec.fuzz.parts import Part, deployed_dialects, fuzzed_dialects, loaded_driver
-from amqpspec.fuzz.trees.tree import Node
+from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, number
 from amqpspec.spec.canonical import canonical
 from amqpspec.spec.dialects import load_dialect, widest
 from amqpspec.spec.model import Dialect, Side
@@ -60,6 +60,12 @@ def grammar(dialect_id: str) -> Grammar:
 def tables(dialect_id: str) -> Dialect:
     """The tables in which a dialect is spoken: those of its widest overlay."""
     return load_dialect(widest(dialect_id))
+
+
+def protocol_header(octets: bytes) -> Node:
+    """The eight octets that begin a connection."""
+    parts = [number(f"octet-{at}", Role.VERSION, 1, octet) for at, octet in enumerate(octets[4:])]
+    return group("protocol-header", leaf("name", Role.TEXT, octets[:4], "magic"), *parts)
 
 
 @cache

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.selftest.frames import ClientFrame
 from amqpspec.spec.dialects import widest
-from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Codec, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
@@ -35,11 +35,6 @@ def frames_in(dialect: str, octets: bytes) -> Iterator[ClientFrame]:
     """The whole frames in a client's octets."""
     layout = _codec(dialect)[0].dialect.layout
     kinds = {code: name for name, code in layout.types.items()}
-    reader = FrameReader(layout)
-    reader.feed(octets)
-    try:
-        while (item := reader.next()) is not None:
-            if isinstance(item, Frame):
-                yield method_frame(dialect, kinds.get(item.type, ""), item.channel, item.payload)
-    except WireError:
-        return
+    for item, _, _ in cut(FrameReader(layout), octets):
+        if isinstance(item, Frame):
+            yield method_frame(dialect, kinds.get(item.type, ""), item.channel, item.payload)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from amqpspec.fuzz.inputs.cursor import MAX_DEPTH, Cursor, Unreadable, at_end, sure
+from amqpspec.fuzz.inputs.cursor import MAX_DEPTH, Cursor, Unreadable, at_end, cut, sure
 from amqpspec.fuzz.methods.grammar import WIDTHS_OCTETS, field_node, primitive, table_of
 from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, number, size_of
 from amqpspec.spec.methods import Field, MethodDialect, TypeTag
-from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader, header_struct
 
@@ -22,20 +21,11 @@ _STRINGS = {"shortstr": 1, "longstr": 4, "bytes": 4}
 
 def frames(dialect: MethodDialect, octets: bytes) -> Iterator[Node]:
     """Frames whose sizes follow their payloads, and what is none as it is."""
-    reader = FrameReader(dialect.layout, max_payload_octets=_MAX_OCTETS)
-    reader.feed(octets)
     names = [name for name, _ in dialect.layout.header]
     roles = {"type": Role.FRAME_TYPE, "channel": Role.CHANNEL, "cycle": Role.CYCLE}
     done = 0
-    while True:
-        start = done
-        try:
-            item = reader.next()
-        except WireError:
-            break
-        if item is None:
-            break
-        done = reader.offset
+    for item, start, end in cut(FrameReader(dialect.layout, max_payload_octets=_MAX_OCTETS), octets):
+        done = end
         if isinstance(item, ProtocolHeader):
             yield leaf("protocol-header", Role.VERSION, item.octets)
             continue
@@ -47,8 +37,8 @@ def frames(dialect: MethodDialect, octets: bytes) -> Iterator[Node]:
             else number(name, roles[name], width, values[name])
             for name, width in dialect.layout.header
         ]
-        end = number("end", Role.END, 1, dialect.layout.end)
-        yield group("frame", *header, _payload(dialect, item), end, kind="frame")
+        closing = number("end", Role.END, 1, dialect.layout.end)
+        yield group("frame", *header, _payload(dialect, item), closing, kind="frame")
     if done < len(octets):
         yield leaf("rest", Role.OPAQUE, octets[done:])
 

@@ -13,8 +13,6 @@ from types import MappingProxyType
 from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode, Heard
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.families.base import Location
 from amqpspec.fuzz.grammar import Production, tables
 from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
@@ -24,6 +22,7 @@ from amqpspec.fuzz.methods import traces as signs
 from amqpspec.fuzz.methods.canary import MethodsCanary
 from amqpspec.fuzz.methods.case_words import case_words
 from amqpspec.fuzz.methods.client_frames import frames_in
+from amqpspec.fuzz.methods.families import LOCATIONS
 from amqpspec.fuzz.methods.grammar import CHANNEL, productions
 from amqpspec.fuzz.methods.judge import judge
 from amqpspec.fuzz.methods.server_places import server_places
@@ -31,7 +30,7 @@ from amqpspec.fuzz.methods.turns import FACTS, TURNS
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.sequences.part import NO_PROGRAMS, Programs
-from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
+from amqpspec.fuzz.states.model import Say, State, Step, Traces, Values
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.dialects import widest
@@ -71,16 +70,11 @@ class MethodsDriver(FuzzDriver):
 
     # --- grammar, families, judge
 
+    families = LOCATIONS
+
     def productions(self) -> Iterable[Production]:
         """Methods, contents, tables and frames."""
         return productions(self.tables)
-
-    def locations(self, family: str, state: State) -> Iterator[Location]:
-        """Where a family bends what this family of dialects has."""
-        from amqpspec.fuzz.methods.families import LOCATIONS
-
-        if family in LOCATIONS:
-            yield from LOCATIONS[family](self.dialect_id, state)
 
     def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
         """The one requirement that octets break."""
@@ -105,6 +99,10 @@ class MethodsDriver(FuzzDriver):
     mechanisms = ("PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL")
     first_channel = CHANNEL
     handshake = ways.HANDSHAKE
+    turns = TURNS
+    facts = FACTS
+    exchange_on = staticmethod(ways.exchange_on)
+    closing = staticmethod(ways.closing)
 
     def states(self) -> Iterator[State]:
         """From the protocol header to a closed connection."""
@@ -122,17 +120,9 @@ class MethodsDriver(FuzzDriver):
         """What frames leave behind."""
         return signs.traces(self.dialect_id, self.tables, octets)
 
-    def exchange_on(self, channel: int) -> Exchange:
-        """A channel is opened and asked for a window."""
-        return ways.exchange_on(channel)
-
     def farewell(self, channel: int) -> Step:
         """The close-ok for a channel."""
         return Step((Say("CLOSE-OK", "channel.close-ok", channel),))
-
-    def closing(self, channel: int) -> Step:
-        """A channel's close."""
-        return ways.closing(channel)
 
     def opens_or_ends(self, name: str) -> bool:
         """Methods of class channel."""
@@ -142,19 +132,14 @@ class MethodsDriver(FuzzDriver):
         """A channel that was closed leaves nothing behind."""
         return True
 
-    def turn_of(self, production: str) -> Turn | None:
-        """What a production needs and gives."""
-        return TURNS.get(production)
-
-    def facts_in(self, state: str) -> str:
-        """What holds after a way."""
-        return FACTS.get(state, "")
-
     # --- what a target says
 
     sentinel_state = "channel"
     announced_in = "start"
     answers_where_asked = True
+    has_separate_queues = True
+    has_canaries = True
+    canary = staticmethod(MethodsCanary)
 
     def decoder(self) -> Decode:
         """A decoder of frames."""
@@ -168,26 +153,16 @@ class MethodsDriver(FuzzDriver):
         """The server's properties in a start."""
         return answers.announced(self._codec, said)
 
-    def queue_of(self, number: int, values: Values) -> str:
-        """Each connection declares a separate queue."""
-        return f"amqpspec.fuzz.{number}"
-
     def settled_silence_s(self, octets: bytes) -> float:
         """The heartbeat interval of a tune-ok."""
         return signs.settled_silence_s(self.dialect_id, octets)
-
-    has_canaries = True
-
-    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> MethodsCanary:
-        """Exclusive queues."""
-        return MethodsCanary(subject, values, number, listens=listens)
 
     # --- sequences
 
     @property
     def programs(self) -> Programs:
         """If there is a fetch and a rejection of several messages, as programs need them."""
-        from amqpspec.fuzz.methods.sequences.programs import PROGRAMS
+        from amqpspec.fuzz.methods.sequences import PROGRAMS
 
         has_both = {"basic.nack", "confirm.select"} <= set(self.tables.methods)
         return PROGRAMS if has_both else NO_PROGRAMS

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from amqpspec.fuzz.grammar import Production
+from amqpspec.fuzz.grammar import Production, protocol_header
 from amqpspec.fuzz.methods.samples import method_value, tag_value
 from amqpspec.fuzz.trees.tree import Node, Role, find, group, leaf, number, replaced, size_of
 from amqpspec.spec.methods import AmqpClass, Field, Method, MethodDialect, TypeTag
@@ -57,12 +57,6 @@ def _with_content(dialect: MethodDialect) -> list[AmqpClass]:
 
 
 # --- frames
-
-
-def protocol_header(octets: bytes) -> Node:
-    """The eight octets that begin a connection."""
-    parts = [number(f"octet-{at}", Role.VERSION, 1, octet) for at, octet in enumerate(octets[4:])]
-    return group("protocol-header", leaf("name", Role.TEXT, octets[:4], "magic"), *parts)
 
 
 def frame(dialect: MethodDialect, code: int, payload: Iterable[Node], channel: int = CHANNEL) -> Node:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.interop.part import MAX_OCTETS, BoofuzzFacts, Piece
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
-from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
 _OUTSIDE = frozenset({"channel.open", "channel.close", "channel.close-ok"})
@@ -19,16 +19,7 @@ _OUTSIDE = frozenset({"channel.open", "channel.close", "channel.close-ok"})
 def pieces(dialect: MethodDialect, octets: bytes) -> Iterator[Piece]:
     """Frames after the protocol header, without class connection and heartbeats."""
     kinds = {code: name for name, code in dialect.layout.types.items()}
-    reader = FrameReader(dialect.layout, max_payload_octets=MAX_OCTETS)
-    reader.feed(octets)
-    while True:
-        begin = reader.offset
-        try:
-            item = reader.next()
-        except WireError:
-            return
-        if item is None:
-            return
+    for item, begin, end in cut(FrameReader(dialect.layout, max_payload_octets=MAX_OCTETS), octets):
         if not isinstance(item, Frame) or not item.channel:
             continue
         ids = (int.from_bytes(item.payload[:2], "big"), int.from_bytes(item.payload[2:4], "big"))
@@ -36,7 +27,7 @@ def pieces(dialect: MethodDialect, octets: bytes) -> Iterator[Piece]:
         if method is None or method.class_name != "connection":
             name = method.name if method is not None else ""
             continues = kinds.get(item.type) in ("header", "body")
-            yield Piece(item.channel, octets[begin : reader.offset], continues, name not in _OUTSIDE)
+            yield Piece(item.channel, octets[begin:end], continues, name not in _OUTSIDE)
 
 
 def boofuzz(dialect: MethodDialect) -> BoofuzzFacts:

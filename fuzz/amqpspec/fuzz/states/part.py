@@ -5,7 +5,8 @@ Knows: the questions. Must not know: any dialect's answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Protocol, cast
 
 from amqpspec.fuzz.parts import Part, loaded_driver
@@ -26,12 +27,15 @@ class StatesPart(Part, Protocol):
     """The states of a dialect.
 
     ``mechanisms`` are those of one response, by which a way can log in; ``first_channel`` is the channel that ways use;
-    ``handshake`` says how a conversation may legally continue.
+    ``handshake`` says how a conversation may legally continue; ``turns`` are the productions that take part in
+    sequences, and ``facts`` words for what holds at the end of a state's own way.
     """
 
     mechanisms: tuple[str, ...] = ("PLAIN",)
     first_channel: int = 0
     handshake: HandshakeRules = HandshakeRules()
+    turns: Mapping[str, Turn] = MappingProxyType({})
+    facts: Mapping[str, str] = MappingProxyType({})
 
     def states(self) -> Iterable[State]:
         """Every state in the order of a conversation; the first one is called ``raw``, nothing has been sent in it."""
@@ -77,11 +81,11 @@ class StatesPart(Part, Protocol):
 
     def turn_of(self, production: str) -> Turn | None:
         """What a production needs and gives in a sequence; None for one that takes part in none."""
-        return None
+        return self.turns.get(production)
 
     def facts_in(self, state: str) -> str:
         """What holds at the end of a state's own way, as words."""
-        return ""
+        return self.facts.get(state, "")
 
 
 def states_part(dialect_id: str) -> StatesPart:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from amqpspec.fuzz.amqp_0_10.grammar import Maker
+from amqpspec.fuzz.amqp_0_10.grammar import MAKER
 from amqpspec.fuzz.amqp_0_10.kit import may, say, transfer
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
 from amqpspec.fuzz.families.base import Bend, Location, bend, edges, every_octet, locations_at, numbers_of
@@ -145,12 +145,11 @@ def _versions() -> Iterator[Bend]:
 
 
 def _payloads() -> dict[int, bytes]:
-    maker = Maker(DIALECT)
-    properties = maker.header_struct("message.delivery-properties", full=False)
-    tree = maker.transfer(properties)
+    properties = MAKER.header_struct("message.delivery-properties", full=False)
+    tree = MAKER.transfer(properties)
     return {
         int.from_bytes(frame.children[1].octets, "big"): octets_of(frame)[12:] for frame in tree.children
-    } | {CONTROL: octets_of(maker.alone(DIALECT.controls["session.flush"]))[12:]}
+    } | {CONTROL: octets_of(MAKER.alone(DIALECT.controls["session.flush"]))[12:]}
 
 
 def _flags() -> Iterator[Bend]:

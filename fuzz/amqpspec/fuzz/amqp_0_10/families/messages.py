@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
-from amqpspec.fuzz.amqp_0_10.kit import MAKER, may, say, transfer
+from amqpspec.fuzz.amqp_0_10.grammar import MAKER
+from amqpspec.fuzz.amqp_0_10.kit import may, say, transfer
 from amqpspec.fuzz.families.base import Bend, Location, bend, edges, locations_at
 from amqpspec.fuzz.families.material import CODINGS, flipped_flags, packed
 from amqpspec.fuzz.states.model import State

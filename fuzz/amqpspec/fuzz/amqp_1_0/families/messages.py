@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from typing import Any
 
-from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, has_link, maker, may, raw, say, transfer
+from amqpspec.fuzz.amqp_1_0.grammar import MAKER
+from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, has_link, may, raw, say, transfer
 from amqpspec.fuzz.families.base import Bend, Location
 from amqpspec.fuzz.families.material import packed
-from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import octets_of
 from amqpspec.fuzz.trees.values import TEXTS
-from amqpspec.spec.typed import Composite, TypedDialect
+from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.wire.amqp_1_0.message import encode_message, encode_section
 from amqpspec.wire.amqp_1_0.values import Described, Symbol
 from amqpspec.wire.amqp_1_0.writing import encode
@@ -47,8 +47,7 @@ def messages(_: str, state: State) -> Iterator[Location]:
 
 
 def _sections() -> dict[str, bytes]:
-    make = maker()
-    return {row.name: octets_of(make.section(row)) for row in make.dialect.sections}
+    return {row.name: octets_of(MAKER.section(row)) for row in DIALECT.sections}
 
 
 def _orders() -> Iterator[Bend]:
@@ -84,9 +83,8 @@ def descriptor_forms(symbol: str, code: int) -> dict[str, bytes]:
 
 
 def _descriptors() -> Iterator[Bend]:
-    make = maker()
-    for row in make.dialect.sections:
-        plain = octets_of(make.section(row))[3:]
+    for row in DIALECT.sections:
+        plain = octets_of(MAKER.section(row))[3:]
         rest = b"" if row.name in ("data", "amqp-sequence", "amqp-value") else MESSAGE
         for words, descriptor in descriptor_forms(row.symbol, row.code or 0).items():
             yield Bend(f"{row.name} described by {words}", (transfer(0, b"\0" + descriptor + plain + rest),))
@@ -94,12 +92,8 @@ def _descriptors() -> Iterator[Bend]:
 
 def _forms() -> Iterator[Bend]:
     """Performatives and what they hold with descriptors in other forms."""
-    dialect = tables("amqp-1-0")
-    assert isinstance(dialect, TypedDialect)
-    rows: list[Composite] = [
-        dialect.composites[name] for name in ("begin", "attach", "flow", "end", "source", "target")
-    ]
-    for row in rows:
+    for name in ("begin", "attach", "flow", "end", "source", "target"):
+        row = DIALECT.composites[name]
         for words, descriptor in descriptor_forms(row.symbol, row.code).items():
             if row.name in ("source", "target"):
                 octets = attach("amqpspec-fuzz-new", 7, **_one(row.name, raw(b"\0" + descriptor + b"\x45")))
@@ -121,9 +115,8 @@ def _mandatory(name: str) -> dict[str, Any]:
 
 def _types() -> Iterator[Bend]:
     """Each section with a value of each type in place of its own."""
-    make = maker()
-    values = {e.name: octets_of(make.example(e)) for e in make.dialect.encodings.values()}
-    for row in make.dialect.sections:
+    values = {e.name: octets_of(MAKER.example(e)) for e in DIALECT.encodings.values()}
+    for row in DIALECT.sections:
         rest = b"" if row.name in ("data", "amqp-sequence", "amqp-value") else MESSAGE
         for name, octets in values.items():
             payload = b"\0\x53" + bytes((row.code or 0,)) + octets + rest
@@ -163,9 +156,8 @@ def _properties() -> Iterator[Bend]:
 
 def _conversions() -> Iterator[Bend]:
     """Annotations and properties of every type, which another dialect has to have a place for."""
-    make = maker()
-    for encoding in make.dialect.encodings.values():
-        value = raw(octets_of(make.example(encoding)))
+    for encoding in DIALECT.encodings.values():
+        value = raw(octets_of(MAKER.example(encoding)))
         for name in _PROPERTIES:
             yield Bend(
                 f"application property {name!r} as {encoding.name}",

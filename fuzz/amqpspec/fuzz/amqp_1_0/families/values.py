@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amqpspec.fuzz.amqp_1_0.kit import QUEUE, attach, begin, has_link, maker, may, say, transfer, value_places
+from amqpspec.fuzz.amqp_1_0.kit import QUEUE, attach, begin, has_link, may, say, transfer, value_places
 from amqpspec.fuzz.families.base import Bend, Bends, Location, bend, locations_at, numbers_of
 from amqpspec.fuzz.families.material import DEPTHS, NAME_COUNTS, names
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Place, edited, edited_path, octets_of
+from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.typed import Category
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.values import Symbol
@@ -59,9 +60,7 @@ def array32(count: int, element: bytes, items: bytes = b"") -> bytes:
 
 
 def _empty_arrays() -> Iterator[tuple[str, bytes]]:
-    encodings = [
-        e for e in maker().dialect.encodings.values() if e.category is Category.FIXED and not e.width_octets
-    ]
+    encodings = [e for e in DIALECT.encodings.values() if e.category is Category.FIXED and not e.width_octets]
     for encoding in encodings:
         code = bytes((encoding.code,))
         for count in _COUNTS32:
