@@ -305,14 +305,23 @@ def _check_same_target(folder: Path, target: Target) -> None:
 def _run_row(request: RunRequest, folder: Path) -> RunRow:
     target = request.target
     url = target.url.redacted if target.url else ""
+    row = begun(
+        folder.name,
+        TargetRow(target.name, url, target.dialect, target.profile),
+        f"amqpspec run {target.name} {' '.join(request.patterns)}".strip(),
+    )
+    return replace(row, note=f"faults: {', '.join(request.faults)}" if request.faults else "")
+
+
+def begun(id: str, target: TargetRow, command: str) -> RunRow:
+    """The row of a run that begins now, on this machine."""
     return RunRow(
-        id=folder.name,
-        target=TargetRow(target.name, url, target.dialect, target.profile),
+        id=id,
+        target=target,
         suite_version=version("amqpspec"),
         started=utc_now(),
-        command=f"amqpspec run {target.name} {' '.join(request.patterns)}".strip(),
+        command=command,
         platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-        note=f"faults: {', '.join(request.faults)}" if request.faults else "",
     )
 
 

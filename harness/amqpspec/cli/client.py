@@ -6,13 +6,11 @@ Knows: the verb's syntax, the steps of a run. Must not know: what cases judge.
 from __future__ import annotations
 
 import json
-import platform
 import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,14 +141,7 @@ def _plan(dialect: str, patterns: Sequence[str], exclude: Sequence[str]) -> list
 
 def client_run(id: str, target: Target, command: str) -> RunRow:
     """The row of a run that judges clients."""
-    from amqpspec.net.clock import utc_now
-    from amqpspec.record.rows import RunRow, TargetRow
+    from amqpspec.cli.certify import begun
+    from amqpspec.record.rows import TargetRow
 
-    return RunRow(
-        id=id,
-        target=TargetRow(target.name, "", target.dialect, product=target.name),
-        suite_version=version("amqpspec"),
-        started=utc_now(),
-        command=command,
-        platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-    )
+    return begun(id, TargetRow(target.name, "", target.dialect, product=target.name), command)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.dialects import load_ledger, part_of
 from amqpspec.spec.model import Level, Requirement
@@ -59,6 +60,19 @@ class Case:
     def level(self) -> Level:
         """The strongest level among the rows it covers."""
         return min((r.level for r in self.requirements), key=_STRENGTH.index)
+
+    def row(self, verdict: Outcome, **facts: Any) -> CaseRow:
+        """The row of this case with a verdict, and the other fields of the row by name."""
+        return CaseRow(
+            id=self.id,
+            dialect=self.dialect,
+            suite=self.suite,
+            title=self.title,
+            requirements=self.covers,
+            level=str(self.level),
+            verdict=verdict,
+            **facts,
+        )
 
 
 def case(

@@ -192,14 +192,8 @@ def _leave(peer: Line, within_s: float) -> None:
 def row_of(case: Case, verdict: Verdict) -> CaseRow:
     """What a verdict on a case is recorded as."""
     blocked = verdict.outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE)
-    return CaseRow(
-        id=case.id,
-        dialect=case.dialect,
-        suite=case.suite,
-        title=case.title,
-        requirements=case.covers,
-        level=str(case.level),
-        verdict=verdict.outcome,
+    return case.row(
+        verdict.outcome,
         expected=verdict.expected,
         observed=verdict.observed,
         reason=f"expected {verdict.expected}, observed {verdict.observed}" if blocked else "",

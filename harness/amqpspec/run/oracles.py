@@ -5,7 +5,7 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,8 @@ from amqpspec.record.rows import BlockedBy, Outcome
 from amqpspec.run.verdict import Seen, Verdict, facts_of
 from amqpspec.spec.model import Level, Refusal, Requirement
 from amqpspec.wire.transport import StreamEnded
+
+_SHOWN_PROBLEMS = 3
 
 
 def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
@@ -67,6 +69,12 @@ def holds(
     if isinstance(observed, str):
         return Verdict(outcome, expected, observed, facts_of(seen))
     return verdict_on(peer, outcome, expected, observed)
+
+
+def as_permitted(peer: Line, problems: Sequence[object], row: str = "") -> Verdict:
+    """Pass where a target's frames have no problems: their values are what the tables permit."""
+    observed = "; ".join(map(str, problems[:_SHOWN_PROBLEMS])) or "as the tables permit"
+    return holds(peer, not problems, observed, peer.claimed or "values as the tables permit", row)
 
 
 def equals(peer: Line, actual: Any, wanted: Any, what: str = "value", row: str = "") -> Verdict:

@@ -25,18 +25,7 @@ class Planned:
     def row(self) -> CaseRow:
         """The row of a case that does not run."""
         assert self.outcome is not None
-        case = self.case
-        return CaseRow(
-            id=case.id,
-            dialect=case.dialect,
-            suite=case.suite,
-            title=case.title,
-            requirements=case.covers,
-            level=str(case.level),
-            verdict=self.outcome,
-            reason=self.reason,
-            blocked_by=self.blocked_by,
-        )
+        return self.case.row(self.outcome, reason=self.reason, blocked_by=self.blocked_by)
 
 
 @dataclass(frozen=True, slots=True)

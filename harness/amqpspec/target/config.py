@@ -135,6 +135,9 @@ class _Reader:
     def error(self, line: int, key: str, text: str) -> ConfigError:
         return ConfigError(f"{self.path}, line {line}, key {key!r}: {text}")
 
+    def wrong(self, node: yaml.Node, key: str, text: str) -> ConfigError:
+        return self.error(node.start_mark.line + 1, key, text)
+
     def items(
         self, node: Any, key: str, known: Collection[str] | None = None
     ) -> Iterator[tuple[str, Any, int]]:
@@ -157,35 +160,31 @@ class _Reader:
 
     def text(self, node: Any, key: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value:
-            raise self.error(node.start_mark.line + 1, key, f"expected a text, actual {node.id}")
+            raise self.wrong(node, key, f"expected a text, actual {node.id}")
         return str(node.value)
 
     def number(self, node: Any, key: str) -> float:
         try:
             return float(self.text(node, key))
         except ValueError:
-            raise self.error(
-                node.start_mark.line + 1, key, f"expected a number, actual {node.value!r}"
-            ) from None
+            raise self.wrong(node, key, f"expected a number, actual {node.value!r}") from None
 
     def positive(self, node: Any, key: str) -> float:
         number = self.number(node, key)
         if not 0 < number < math.inf:
-            raise self.error(
-                node.start_mark.line + 1, key, f"expected a number above 0, actual {node.value!r}"
-            )
+            raise self.wrong(node, key, f"expected a number above 0, actual {node.value!r}")
         return number
 
     def count(self, node: Any, key: str) -> int:
         number = self.positive(node, key)
         if number != int(number):
-            raise self.error(node.start_mark.line + 1, key, f"expected a whole number, actual {node.value!r}")
+            raise self.wrong(node, key, f"expected a whole number, actual {node.value!r}")
         return int(number)
 
     def flag(self, node: Any, key: str) -> bool:
         text = self.text(node, key)
         if text not in ("true", "false"):
-            raise self.error(node.start_mark.line + 1, key, f"expected true or false, actual {text!r}")
+            raise self.wrong(node, key, f"expected true or false, actual {text!r}")
         return text == "true"
 
     def texts(self, node: Any, key: str, known: Collection[str]) -> dict[str, str]:
@@ -196,9 +195,7 @@ class _Reader:
         text = os.path.expandvars(self.text(node, key))
         left = _VARIABLE.search(text)
         if left and self.reading == self.wanted:
-            raise self.error(
-                node.start_mark.line + 1, key, f"environment variable {left[0].strip('${}')} is not set"
-            )
+            raise self.wrong(node, key, f"environment variable {left[0].strip('${}')} is not set")
         return text
 
 
@@ -226,13 +223,13 @@ def _url(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
     try:
         return {"url": parse_url(reader.expanded(node, key))}
     except UrlError as error:
-        raise reader.error(node.start_mark.line + 1, key, str(error)) from error
+        raise reader.wrong(node, key, str(error)) from error
 
 
 def _dialect(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
     dialect = reader.text(node, key)
     if dialect not in runnable_dialects():
-        raise reader.error(node.start_mark.line + 1, key, _no_dialect(dialect))
+        raise reader.wrong(node, key, _no_dialect(dialect))
     return {"dialect": dialect}
 
 
@@ -244,9 +241,7 @@ def _template(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, A
     """How the target writes something, with ``{name}`` in the place of the name."""
     text = reader.text(node, key)
     if text.count("{name}") != 1 or text.replace("{name}", "").strip("{}") != text.replace("{name}", ""):
-        raise reader.error(
-            node.start_mark.line + 1, key, f"expected a text with {{name}} in it, actual {text!r}"
-        )
+        raise reader.wrong(node, key, f"expected a text with {{name}} in it, actual {text!r}")
     return {key: text}
 
 
@@ -257,7 +252,7 @@ def _nodes(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]
             parse_url(text)
         except UrlError as error:
             expected = f"expected {', '.join(_NODES)}, or the URL of where they are declared in 0-9-1"
-            raise reader.error(node.start_mark.line + 1, key, f"{expected}: {error}") from error
+            raise reader.wrong(node, key, f"{expected}: {error}") from error
     return {key: text}
 
 
@@ -284,7 +279,7 @@ def _texts(name: str, known: Collection[str]) -> Callable[[_Reader, Any, str, Pa
 def _broker(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
     name, known = reader.text(node, key), ("reference", *KNOWN)
     if name != "reference" and not is_known(name):
-        raise reader.error(node.start_mark.line + 1, key, f"expected one of {sorted(known)}, actual {name!r}")
+        raise reader.wrong(node, key, f"expected one of {sorted(known)}, actual {name!r}")
     return {"broker": name}
 
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 from junit_xml import TestCase, TestSuite
 
 from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.causes import said
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import LOOKS, is_deviation
@@ -136,9 +137,7 @@ def _facts(case: CaseRow) -> Mapping[str, str]:
     refusal = case.facts.refusal
     facts = {
         "blocked_by": case.blocked_by or "",
-        "refusal": ""
-        if refusal is None
-        else f"{refusal.scope} {'' if refusal.code is None else refusal.code}".strip(),
+        "refusal": "" if refusal is None else said(refusal),
         "arrivals": ", ".join(case.facts.arrivals),
         "way": case.facts.way,
         "quiet_s": f"{case.facts.quiet_s:g}" if case.facts.quiet_s else "",

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.oracles import holds, judge_reaction
+from amqpspec.run.oracles import as_permitted, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
-
-_SHOWN_PROBLEMS = 3
 
 
 def rejects_violation(
@@ -38,6 +36,4 @@ def allows(peer: Peer, channel: int = 0, row: str = "") -> Verdict:
 
 def well_formed(peer: Peer, row: str = "") -> Verdict:
     """What the target has sent so far is what the tables permit."""
-    problems = peer.problems
-    observed = "; ".join(str(problem) for problem in problems[:_SHOWN_PROBLEMS]) or "as the tables permit"
-    return holds(peer, not problems, observed, peer.claimed or "values as the tables permit", row)
+    return as_permitted(peer, peer.problems, row)

@@ -10,7 +10,7 @@ from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Reaction
-from amqpspec.run.oracles import borne, holds, judge_reaction, without_effect
+from amqpspec.run.oracles import as_permitted, borne, holds, judge_reaction, without_effect
 from amqpspec.run.verdict import Verdict
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
     "well_formed",
     "without_effect",
 ]
-
-_SHOWN_PROBLEMS = 3
 
 
 def rejects_violation(
@@ -56,8 +54,7 @@ def allows(peer: Peer, channel: int = 0, link: Link | None = None, row: str = ""
 def well_formed(peer: Peer, *arrivals: FrameArrived, row: str = "") -> Verdict:
     """The values in these frames, in all frames of the target if none are named, are what the tables permit."""
     problems = [p for a in arrivals for p in a.frame.problems] if arrivals else peer.problems
-    observed = "; ".join(str(problem) for problem in problems[:_SHOWN_PROBLEMS]) or "as the tables permit"
-    return holds(peer, not problems, observed, peer.claimed or "values as the tables permit", row)
+    return as_permitted(peer, problems, row)
 
 
 def must_refuse(peer: Peer, reaction: Reaction) -> Reaction:

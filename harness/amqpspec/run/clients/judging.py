@@ -28,6 +28,7 @@ class Looked(NamedTuple):
     is_lesser: bool = False
 
 
+_NOT_REACHED = "the scenario did not reach that point"
 Rule = Callable[[Conversation], Iterator[Looked]]
 """Every place of a conversation where a rule applies."""
 
@@ -68,7 +69,11 @@ def _by_the_client(conversation: Conversation, ran: Ran) -> Conversation:
 def _not_done(requirement: Requirement, scenarios: tuple[str, ...]) -> Verdict:
     who = "server" if requirement.binds == "server" else "client"
     why = f"the {who} did nothing of the kind in {', '.join(scenarios)}"
-    return Verdict(Outcome.NOT_APPLICABLE, requirement.paraphrase, why, blocked_by=BlockedBy.PROFILE)
+    return _does_not_apply(requirement.paraphrase, why)
+
+
+def _does_not_apply(expected: str, why: str) -> Verdict:
+    return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
 
 
 def _broken(client: Client, conversation: Conversation, looked: Looked, outcome: Outcome) -> Verdict:
@@ -116,12 +121,7 @@ def _met(
     """What a client did about a hostile server, weighed by the row."""
     hostile = _provoked(encounter)
     if not hostile:
-        return Verdict(
-            Outcome.NOT_APPLICABLE,
-            expected,
-            "the scenario did not reach that point",
-            blocked_by=BlockedBy.PROFILE,
-        )
+        return _does_not_apply(expected, _NOT_REACHED)
     try:
         refusal = reaction(hostile[0])
     except Undecided as why:
@@ -165,8 +165,7 @@ def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
     expected = requirement.paraphrase
     asked = _provoked(encounter)
     if not asked:
-        why = "the scenario did not reach that point"
-        return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
+        return _does_not_apply(expected, _NOT_REACHED)
     ran, application = encounter.ran, encounter.ran.application
     try:
         is_done = done(asked[0], ran)

@@ -17,7 +17,7 @@ from typing import ClassVar
 from xml.sax.saxutils import quoteattr
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import Command, Options, Ports
+from amqpspec.target.known.base import NODES, USERS, Command, Options, Ports
 from amqpspec.target.known.maven import MavenBroker
 
 RELEASE = "6.1.8"
@@ -35,7 +35,6 @@ MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 MAIN = ("org.apache.activemq.console.Main", "start")
 FULL_RIGHTS = "full"
 NO_RIGHTS = "none"
-NODES = "amqpspec-1-0."
 UNUSED_MS = 60_000
 LISTENER = "?maximumConnections=1000&wireFormat.maxFrameSize=104857600"
 """As in the configuration that the distribution brings."""
@@ -57,11 +56,7 @@ class ActiveMQ(MavenBroker):
     modules = MODULES
     ready_mark = b"For help or more information please see"
     dialects = ("amqp-1-0",)
-    users: ClassVar = {
-        "default": ("guest", "guest"),
-        "second": ("second", "second"),
-        "limited": ("limited", "limited"),
-    }
+    users: ClassVar = USERS
     vhosts: ClassVar = {"default": "/"}
 
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:

@@ -17,7 +17,7 @@ from typing import ClassVar
 from xml.sax.saxutils import escape
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import Command, Options, Ports
+from amqpspec.target.known.base import NODES, USERS, Command, Options, Ports
 from amqpspec.target.known.maven import MavenBroker
 
 RELEASE = "2.42.0"
@@ -32,7 +32,6 @@ MAIN = "org.apache.activemq.artemis.core.server.embedded.Main"
 LOGINS = "org.apache.activemq.artemis.spi.core.security.jaas"
 DOMAIN = "amqpspec"
 FULL_RIGHTS = "full"
-NODES = "amqpspec-1-0."
 UNUSED_MS = 60_000
 PERMISSIONS = (
     "createNonDurableQueue", "deleteNonDurableQueue", "createDurableQueue", "deleteDurableQueue",
@@ -50,11 +49,7 @@ class Artemis(MavenBroker):
     modules = MODULES
     ready_mark = b"AMQ221001"
     dialects = ("amqp-1-0",)
-    users: ClassVar = {
-        "default": ("guest", "guest"),
-        "second": ("second", "second"),
-        "limited": ("limited", "limited"),
-    }
+    users: ClassVar = USERS
     vhosts: ClassVar = {"default": "/"}
 
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:

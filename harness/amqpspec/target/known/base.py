@@ -21,8 +21,12 @@ from amqpspec.target.known.memory import limit_in_force_mib, limited
 from amqpspec.target.known.process import Command, Process
 from amqpspec.target.known.state import Options, Ports, State, StateFile, Tls
 
-__all__ = ["BrokerError", "Command", "KnownBroker", "Options", "Ports", "Running", "Tls"]
+__all__ = ["NODES", "USERS", "BrokerError", "Command", "KnownBroker", "Options", "Ports", "Running", "Tls"]
 
+USERS = {"default": ("guest", "guest"), "second": ("second", "second"), "limited": ("limited", "limited")}
+"""Name and password of each user, for brokers that have all of them."""
+NODES = "amqpspec-1-0."
+"""The beginning of the names of queues that brokers create when a link of AMQP 1.0 asks for them."""
 POLL_INTERVAL_S = 0.01
 HELPER_TIMEOUT_S = 60.0
 STARTED_AGAIN = "amqpspec: started again, because "

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import BrokerError, Command, Options, Ports
+from amqpspec.target.known.base import NODES, USERS, BrokerError, Command, Options, Ports
 from amqpspec.target.known.install import copy_maven_jars
 from amqpspec.target.known.maven import MavenBroker
 
@@ -41,7 +41,6 @@ EXCLUDED = (
     "qpid-broker-plugins-management-http",
     "qpid-broker-plugins-websocket",
 )
-NODES = "amqpspec-1-0."
 _DERBY = "qpid-broker-plugins-derby-store"
 _LOGBACK = "qpid-broker-plugins-logging-logback"
 LOG_LEVELS = {"ROOT": "WARN", "org.apache.qpid.*": "INFO", "qpid.message.*": "INFO"}
@@ -87,11 +86,7 @@ class QpidBrokerJ(MavenBroker):
     dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-0-10", "amqp-1-0")
     takes_tls = True
     takes_release = True
-    users: ClassVar = {
-        "default": ("guest", "guest"),
-        "second": ("second", "second"),
-        "limited": ("limited", "limited"),
-    }
+    users: ClassVar = USERS
     vhosts: ClassVar = {"default": "/", "second": "second", "forbidden": "forbidden"}
 
     def _copy(self) -> None:

@@ -14,12 +14,11 @@ import os
 from pathlib import Path
 from typing import ClassVar
 
-from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
+from amqpspec.target.known.base import NODES, Command, KnownBroker, Options, Ports
 from amqpspec.target.known.install import install_python_package, python_package_version
 
 PACKAGE = "python-qpid-proton"
 RELEASE = "0.40.0"
-NODES = "amqpspec-1-0."
 DATA_LIMIT_OCTETS = 2**30
 PROGRAM = Path(__file__).with_name("proton_broker.py")
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known.base import BrokerError, Command, KnownBroker, Options, Ports, Tls
+from amqpspec.target.known.base import NODES, USERS, BrokerError, Command, KnownBroker, Options, Ports, Tls
 from amqpspec.target.known.folder import PATH, STATE, DebianFolder
 from amqpspec.target.known.install import install_package
 
@@ -35,7 +35,6 @@ RELEASES = {"4.0": "trixie", "4.3": "sid"}
 """Which release of Debian carries which one of RabbitMQ."""
 NODE = "amqpspec-rabbitmq@localhost"
 PLUGINS = ("rabbitmq_amqp1_0",)
-NODES = "amqpspec-1-0."
 UNUSED_MS = 600_000
 SCRIPTS = Path("/usr/lib/rabbitmq/lib")
 DEFINITIONS = "definitions.json"
@@ -59,11 +58,7 @@ class RabbitMQ(KnownBroker):
     takes_plugins = True
     takes_tls = True
     takes_release = True
-    users: ClassVar = {
-        "default": ("guest", "guest"),
-        "second": ("second", "second"),
-        "limited": ("limited", "limited"),
-    }
+    users: ClassVar = USERS
     vhosts: ClassVar = {"default": "/", "second": "second", "forbidden": "forbidden"}
 
     def __init__(self, state_dir: Path | None = None, *, release: str = "", **options: Any) -> None:
