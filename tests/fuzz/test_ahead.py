@@ -19,7 +19,8 @@ from amqpspec.fuzz.campaign.schedule import Position, Schedule
 from amqpspec.fuzz.executor.spare_time import SpareTime
 from amqpspec.fuzz.inputs.mutation import Origin
 from amqpspec.reference.server import ReferenceBroker
-from tests.fuzz.test_campaign_faults import planned, subject_of
+from tests.fuzz.kit import subject_of
+from tests.fuzz.test_campaign_faults import planned
 
 
 def at_random(size: int = 16, shard: tuple[int, int] = (1, 1)) -> Schedule:

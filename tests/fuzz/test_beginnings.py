@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,10 @@ from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_nodes import with_nodes
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign
-from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.readiness import title_of
-from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
+from amqpspec.fuzz.executor.subject import NotAttached, check_address
 from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
@@ -27,19 +24,9 @@ from amqpspec.fuzz.states.model import Values
 from amqpspec.peer.context import Nodes
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.kit import SECOND, order_of, subject_of
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
-SECOND = Values(user="second", password="second", vhost="second")
-
-
-def subject_of(broker: ReferenceBroker, **more: Any) -> Subject:
-    return Subject("r", broker.dialect, Address(broker.host, broker.port), **more)
-
-
-@pytest.fixture
-def broker() -> Iterator[ReferenceBroker]:
-    with ReferenceBroker(METHODS) as broker:
-        yield broker
 
 
 # --- canaries
@@ -61,9 +48,9 @@ def unconsumable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unconsumable")
 def test_where_nothing_can_be_consumed_stored_messages_are_watched_all_the_same(
-    broker: ReferenceBroker,
+    clean: ReferenceBroker,
 ) -> None:
-    canaries = Canaries(subject_of(broker, others=(SECOND,)))
+    canaries = Canaries(subject_of(clean, others=(SECOND,)))
     for _ in range(2):
         canaries.place()
         assert canaries.check() == []
@@ -81,9 +68,9 @@ def test_a_changed_message_is_seen_without_inboxes() -> None:
 
 
 def test_inboxes_that_were_there_when_it_began_are_not_gone_on_without(
-    broker: ReferenceBroker, request: pytest.FixtureRequest
+    clean: ReferenceBroker, request: pytest.FixtureRequest
 ) -> None:
-    canaries = Canaries(subject_of(broker))
+    canaries = Canaries(subject_of(clean))
     canaries.place()
     canaries.drop()
     request.getfixturevalue("unconsumable")
@@ -93,8 +80,8 @@ def test_inboxes_that_were_there_when_it_began_are_not_gone_on_without(
 
 
 @pytest.mark.usefixtures("unconsumable")
-def test_a_campaign_says_once_what_it_goes_on_without(broker: ReferenceBroker, tmp_path: Path) -> None:
-    order = CampaignOrder(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False, batch=4)
+def test_a_campaign_says_once_what_it_goes_on_without(clean: ReferenceBroker, tmp_path: Path) -> None:
+    order = order_of(subject_of(clean), tmp_path, patterns=("C05/*/limits",), batch=4)
     summary = Campaign(order).run().summary()
     assert summary["ended"] == "all done" and summary["findings"] == []
     (note,) = [line["text"] for line in read_journal(tmp_path) if line["kind"] == "note"]
@@ -153,10 +140,10 @@ def test_a_queue_that_cannot_be_made_is_one_line() -> None:
             subject.make_node(subject.values, "q2")
 
 
-def test_an_address_that_is_taken_is_no_complaint(broker: ReferenceBroker) -> None:
+def test_an_address_that_is_taken_is_no_complaint(clean: ReferenceBroker) -> None:
     with ReferenceBroker(TYPES) as typed:
         check_address(subject_of(typed))
-    check_address(subject_of(broker))
+    check_address(subject_of(clean))
 
 
 def test_an_address_is_asked_for_where_a_campaign_attaches() -> None:
@@ -209,7 +196,7 @@ def _case(dialect: str, part: str) -> str:
 
 
 def test_what_canaries_make_a_target_write_is_no_complaint_of_a_batch(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clean: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
     log.touch()
@@ -220,7 +207,7 @@ def test_what_canaries_make_a_target_write_is_no_complaint_of_a_batch(
         log.write_text("java.nio.BufferUnderflowException\n")
 
     monkeypatch.setattr(Canaries, "place", noisy)
-    monitor = Monitor(subject_of(broker, log=log))
+    monitor = Monitor(subject_of(clean, log=log))
     monitor.before()
     assert monitor.after([]).suspicions == ()
     monitor.close()

@@ -35,6 +35,7 @@ from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.kit import order_of
 
 
 @pytest.mark.parametrize("dialect", sorted(fuzzed_dialects()))
@@ -193,7 +194,7 @@ def test_a_resumed_campaign_goes_around_what_ends_the_target(
 
         monkeypatch.setattr(SingleWorker, "run", deadly)
         subject = Subject("frail", "amqp-0-9-1", Address(broker.host, broker.port))
-        order = CampaignOrder(subject, tmp_path, patterns=(cell.key,), mutate=False, batch=8, smaller=False)
+        order = order_of(subject, tmp_path, patterns=(cell.key,), batch=8)
         starts, campaign = 1, Campaign(order).run()
         while campaign.target_lost and starts < 12:
             broker.start()

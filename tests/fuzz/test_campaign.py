@@ -33,25 +33,20 @@ from amqpspec.fuzz.triage.findings import FindingError, item_of, read_finding, s
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.kit import CELL, ROW, WRONG, order_of, subject_of
 
 SMALL = ("C05/*/limits",)
-ROW = "wire/content/body-exceeds-size"
-WRONG = f"wrong-code:{ROW}"
-CELL = "C05/body.too-long/body"
 
 
 @pytest.fixture
 def subject() -> Iterator[Subject]:
     with ReferenceBroker("amqp-0-9-1") as broker:
-        yield Subject("reference", "amqp-0-9-1", Address(broker.host, broker.port), restart=broker.restart)
+        yield subject_of(broker, restart=broker.restart)
 
 
-def wrong() -> Iterator[Subject]:
-    with ReferenceBroker("amqp-0-9-1", faults=[WRONG]) as broker:
-        yield Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port), restart=broker.restart)
-
-
-wrong_subject = pytest.fixture(wrong)
+@pytest.fixture
+def wrong_subject(wrong: ReferenceBroker) -> Subject:
+    return subject_of(wrong, restart=wrong.restart)
 
 
 def begun(folder: Path) -> list[str]:
@@ -60,7 +55,7 @@ def begun(folder: Path) -> list[str]:
 
 
 def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subject, tmp_path: Path) -> None:
-    summary = Campaign(CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False)).run().summary()
+    summary = Campaign(order_of(subject, tmp_path, patterns=SMALL)).run().summary()
     cells = chosen_cells("amqp-0-9-1", SMALL)
     assert summary["findings"] == [] and summary["ended"] == "all done"
     assert summary["cells_planned"] == summary["covered"] == len(cells) > 0
@@ -83,7 +78,7 @@ def test_random_inputs_follow_the_families_until_the_budget_ends(subject: Subjec
 
 def test_shards_part_the_inputs(subject: Subject, tmp_path: Path) -> None:
     for shard in (1, 2):
-        order = CampaignOrder(subject, tmp_path / str(shard), patterns=SMALL, mutate=False, shard=(shard, 2))
+        order = order_of(subject, tmp_path / str(shard), patterns=SMALL, shard=(shard, 2))
         Campaign(order).run()
     total = sum(cell.inputs for cell in chosen_cells("amqp-0-9-1", SMALL))
     counted = [read_progress(tmp_path / s)["tally"]["inputs"] for s in ("1", "2")]
@@ -91,7 +86,7 @@ def test_shards_part_the_inputs(subject: Subject, tmp_path: Path) -> None:
 
 
 def test_a_resumed_campaign_goes_on_where_it_stands(subject: Subject, tmp_path: Path) -> None:
-    order = CampaignOrder(subject, tmp_path, 0.0, patterns=SMALL, mutate=False, batch=8)
+    order = order_of(subject, tmp_path, 0.0, patterns=SMALL, batch=8)
     Campaign(order).run()
     first = begun(tmp_path)
     Campaign(replace(order, budget_s=60.0, resume=True)).run()
@@ -108,9 +103,7 @@ def test_trials_add_up_over_a_kill_and_over_parts(
     def stand(progress: Progress) -> None:
         stood.append(read_progress(tmp_path)["tally"]["trials"])
 
-    order = CampaignOrder(
-        wrong_subject, tmp_path, patterns=(CELL, *SMALL), mutate=False, batch=4, smaller=False, notify=stand
-    )
+    order = order_of(wrong_subject, tmp_path, patterns=(CELL, *SMALL), batch=4, notify=stand)
     first = Campaign(order).run().progress.tally.trials
     progress = read_progress(tmp_path)
     assert 0 < stood[-1] <= first == progress["tally"]["trials"]
@@ -141,7 +134,7 @@ def test_a_far_position_is_taken_up_at_once(subject: Subject, tmp_path: Path) ->
 
 
 def test_another_plan_is_not_resumed(subject: Subject, tmp_path: Path) -> None:
-    order = CampaignOrder(subject, tmp_path, 0.0, patterns=SMALL, mutate=False)
+    order = order_of(subject, tmp_path, 0.0, patterns=SMALL)
     Campaign(order).run()
     with pytest.raises(JournalError, match="expected a campaign of"):
         Campaign(replace(order, seed=9, resume=True))
@@ -172,7 +165,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
         "    return run(self, items)\n"
         "Executor.run = kill\n"
         "host, port, out = sys.argv[1:]\n"
-        "subject = Subject('reference', 'amqp-0-9-1', Address(host, int(port)))\n"
+        "subject = Subject('r', 'amqp-0-9-1', Address(host, int(port)))\n"
         f"Campaign(CampaignOrder(subject, Path(out), patterns={SMALL!r}, mutate=False, batch=8)).run()\n"
     )
     where = (subject.address.host, str(subject.address.port), str(tmp_path))
@@ -181,7 +174,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
     killed = begun(tmp_path)
     kinds = [line["kind"] for line in read_journal(tmp_path)]
     assert kinds.count("batch") == 3 and kinds.count("done") == 2
-    Campaign(CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False, batch=8, resume=True)).run()
+    Campaign(order_of(subject, tmp_path, patterns=SMALL, batch=8, resume=True)).run()
     again = begun(tmp_path)[len(killed) :]
     last = next(line for line in reversed(list(batches(tmp_path))[:3]))
     assert again[0] == next(inputs_of(last))
@@ -189,10 +182,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
 
 
 def test_a_deviation_is_a_finding_with_all_that_belongs_to_it(wrong_subject: Subject, tmp_path: Path) -> None:
-    order = CampaignOrder(
-        wrong_subject, tmp_path, patterns=(CELL,), mutate=False,
-        stop_when=lambda finding: True,
-    )  # fmt: skip
+    order = order_of(wrong_subject, tmp_path, patterns=(CELL,), smaller=True, stop_when=lambda finding: True)
     (found,) = Campaign(order).run().summary()["findings"]
     place = tmp_path / "findings" / f"conformance-{found['signature']}"
     assert found["requirement"] == ROW and found["status"] == "stable"
@@ -206,7 +196,7 @@ def test_a_deviation_is_a_finding_with_all_that_belongs_to_it(wrong_subject: Sub
 
 def test_what_the_baseline_knows_is_counted_only(wrong_subject: Subject, tmp_path: Path) -> None:
     known = replace(wrong_subject, known=frozenset({ROW}))
-    order = CampaignOrder(known, tmp_path, patterns=(CELL,), mutate=False)
+    order = order_of(known, tmp_path, patterns=(CELL,))
     summary = Campaign(order).run().summary()
     assert summary["findings"] == [] and summary["suppressed"][ROW] > 0
 
@@ -308,17 +298,15 @@ def test_wrong_orders_are_one_line(
     assert not list(tmp_path.glob("*/findings"))
 
 
-def test_a_target_that_goes_for_good_ends_the_campaign_and_is_a_finding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+@pytest.mark.usefixtures("gone")
+def test_a_target_that_goes_for_good_ends_the_campaign_and_is_a_finding(tmp_path: Path) -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
         subject = Subject("going", "amqp-0-9-1", Address(broker.host, broker.port))
 
         def stop(progress: Progress) -> None:
             broker.stop()
 
-        order = CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False, batch=4, notify=stop)
+        order = order_of(subject, tmp_path, patterns=SMALL, batch=4, notify=stop)
         campaign = Campaign(order).run()
     assert campaign.target_lost and "going no longer answers" in campaign.ended
     assert read_progress(tmp_path)["tally"]["inputs"] == campaign.progress.tally.inputs == 4

@@ -29,7 +29,6 @@ from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Schedule, cell_by_cell, chosen_cells
 from amqpspec.fuzz.executor import subject
-from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.pool import ExecutorPool
 from amqpspec.fuzz.executor.subject import Subject
@@ -47,26 +46,15 @@ from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome as Verdict
 from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.kit import CELLS, ROW, order_of, subject_of
 
 ROOT = Path(__file__).parents[2]
-ROW = "wire/content/body-exceeds-size"
-CELLS = ("C05/body.too-long/body", "C05/*/limits")
 
 
 @cache
 def wanted() -> frozenset[str]:
     """The ids of all inputs of CELLS."""
     return frozenset(str(item.id) for cell in chosen_cells("amqp-0-9-1", CELLS) for item in cell)
-
-
-@pytest.fixture
-def broker() -> Iterator[ReferenceBroker]:
-    with ReferenceBroker("amqp-0-9-1", faults=[f"wrong-code:{ROW}"]) as broker:
-        yield broker
-
-
-def subject_of(broker: ReferenceBroker, **more: Any) -> Subject:
-    return Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port), **more)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -95,10 +83,8 @@ def check_journal(folder: Path) -> None:
             assert read_finding(place)["input"] is None or (place / "input.bin").exists()
 
 
-def test_every_input_has_a_row_that_says_what_became_of_it(broker: ReferenceBroker, tmp_path: Path) -> None:
-    campaign = Campaign(
-        CampaignOrder(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
-    ).run()
+def test_every_input_has_a_row_that_says_what_became_of_it(wrong: ReferenceBroker, tmp_path: Path) -> None:
+    campaign = Campaign(order_of(subject_of(wrong), tmp_path)).run()
     found = rows(tmp_path)
     assert {row["input"] for row in found} == wanted() and len(found) == campaign.progress.tally.inputs
     check_journal(tmp_path)
@@ -115,9 +101,9 @@ def test_every_input_has_a_row_that_says_what_became_of_it(broker: ReferenceBrok
     assert passed["sent_prefix"] == bytes.fromhex(passed["sent_prefix"].hex()) and passed["sent_octets"] > 16
 
 
-def test_what_the_baseline_knows_is_a_known_failure_of_a_row(broker: ReferenceBroker, tmp_path: Path) -> None:
-    subject = subject_of(broker, known=frozenset({ROW}))
-    Campaign(CampaignOrder(subject, tmp_path, patterns=CELLS[:1], mutate=False)).run()
+def test_what_the_baseline_knows_is_a_known_failure_of_a_row(wrong: ReferenceBroker, tmp_path: Path) -> None:
+    subject = subject_of(wrong, known=frozenset({ROW}))
+    Campaign(order_of(subject, tmp_path, patterns=CELLS[:1])).run()
     assert {row["baseline"] for row in rows(tmp_path) if row["verdict"] == VERDICT_CODES[Verdict.FAIL]} == {
         "known"
     }
@@ -128,23 +114,21 @@ def test_what_the_baseline_knows_is_a_known_failure_of_a_row(broker: ReferenceBr
 
 
 def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(progress: Progress) -> None:
-        broker.stop()
+        wrong.stop()
 
     with monkeypatch.context() as patched:
         patched.setattr(Subject, "awake", lambda self, within_s: False)
-        order = CampaignOrder(
-            subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, notify=stop, smaller=False
-        )
+        order = order_of(subject_of(wrong), tmp_path, batch=4, notify=stop)
         lost = Campaign(order).run()
     assert lost.target_lost and lost.progress.tally.inputs == 4 and "no longer answers" in lost.ended
     check_journal(tmp_path)
     assert [line["why"] for line in read_journal(tmp_path) if line["kind"] == "end"] == [lost.ended]
     kept = set(findings_in(tmp_path))
-    with ReferenceBroker("amqp-0-9-1", port=broker.port) as again:
-        assert again.port == broker.port
+    with ReferenceBroker("amqp-0-9-1", port=wrong.port) as again:
+        assert again.port == wrong.port
         resumed = Campaign(replace(order, resume=True, notify=lambda progress: None, budget_s=600.0)).run()
     assert resumed.ended == "all done" and resumed.checkpoint.run == lost.checkpoint.run
     assert {row["input"] for row in rows(tmp_path)} == wanted()
@@ -152,18 +136,18 @@ def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
 
 
 def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped: list[int] = []
 
     def stop(progress: Progress) -> None:
         if not stopped:
             stopped.append(progress.tally.inputs)
-            broker.stop()
+            wrong.stop()
 
     def restart() -> None:
-        broker.stop()
-        broker.start()
+        wrong.stop()
+        wrong.start()
 
     # A canary that is to be placed notices first, or else the batch that is not taken any more.
     place = Canaries.place
@@ -178,8 +162,8 @@ def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
 
         monkeypatch.setattr(Canaries, "place", placed)
         monkeypatch.setattr(Subject, "awake", lambda self, within_s: within_s > 30 or not stopped)
-        subject = subject_of(broker, restart=restart)
-        order = CampaignOrder(subject, out, patterns=CELLS, mutate=False, batch=4, smaller=False, notify=stop)
+        subject = subject_of(wrong, restart=restart)
+        order = order_of(subject, out, batch=4, notify=stop)
         campaign = Campaign(order).run()
         (crash,) = [f for f in campaign.progress.findings if f.suspicion.oracle is Oracle.CRASH]
         assert stopped == [4] and len(crash.batch) == 4 and set(crash.batch) == set(next(_begun(out)))
@@ -187,7 +171,7 @@ def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
 
 
 def test_a_target_that_greets_once_more_on_its_way_out_is_restarted(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restarts: list[int] = []
     refusals: list[int] = []
@@ -204,10 +188,8 @@ def test_a_target_that_greets_once_more_on_its_way_out_is_restarted(
             refusals.extend([1, 1])
 
     monkeypatch.setattr(Canaries, "place", placed)
-    subject = subject_of(broker, restart=lambda: restarts.append(1))
-    order = CampaignOrder(
-        subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False, notify=leave
-    )
+    subject = subject_of(wrong, restart=lambda: restarts.append(1))
+    order = order_of(subject, tmp_path, batch=4, notify=leave)
     campaign = Campaign(order).run()
     assert campaign.ended == "all done" and not campaign.target_lost and restarts and not refusals
     assert {row["input"] for row in rows(tmp_path)} == wanted()
@@ -218,19 +200,19 @@ def _begun(folder: Path) -> Iterator[list[str]]:
 
 
 def test_the_verb_says_that_a_target_was_lost(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     after = Campaign._cover
 
     def stopping(self: Campaign, batch: Batch) -> None:
         after(self, batch)
-        broker.stop()
+        wrong.stop()
 
     monkeypatch.setattr(Campaign, "_cover", stopping)
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
     out = str(tmp_path / "c")
     where = ["--cells", "C05/*/limits", "--cells", "C10/*/start", "--families-only", "--no-baseline"]
-    args = ["fuzz", broker.url, *where, "--workers", "2"]
+    args = ["fuzz", wrong.url, *where, "--workers", "2"]
     ran = CliRunner().invoke(cli, [*args, "--out", out, "--json"])
     summary = json.loads((tmp_path / "c" / "summary.json").read_text(encoding="utf-8"))
     # It answered until then, and something was sent: who took it away is not known, that it is gone is.
@@ -245,7 +227,7 @@ def test_the_verb_says_that_a_target_was_lost(
 @pytest.mark.parametrize("budget_ends", [False, True])
 @pytest.mark.parametrize("returns_s", [0.0, 60.0])
 def test_a_target_that_does_not_return_from_a_restart_is_a_finding(
-    broker: ReferenceBroker,
+    wrong: ReferenceBroker,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     budget_ends: bool,
@@ -263,10 +245,8 @@ def test_a_target_that_does_not_return_from_a_restart_is_a_finding(
     log.touch()
     monkeypatch.setattr(Subject, "awake", awake)
     monkeypatch.setattr(target, "_RETURNS_S", returns_s)
-    order = CampaignOrder(
-        subject_of(broker, restart=restart, log=log), tmp_path / "c", patterns=CELLS, mutate=False, batch=4,
-        notify=lambda progress: broker.stop(),
-    )  # fmt: skip
+    subject = subject_of(wrong, restart=restart, log=log)
+    order = order_of(subject, tmp_path / "c", batch=4, notify=lambda progress: wrong.stop())
     campaign = Campaign(order).run()
     tops = [finding.suspicion.top for finding in campaign.progress.findings]
     away = "the target does not return from a restart; beam: =CRASH the stored data cannot be read"
@@ -275,7 +255,7 @@ def test_a_target_that_does_not_return_from_a_restart_is_a_finding(
 
 @pytest.mark.parametrize("returns", [True, False])
 def test_a_long_campaign_ends_with_a_restart(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool
 ) -> None:
     restarts: list[int] = []
     monkeypatch.setattr(target, "_RETURNS_S", 0.0)
@@ -285,15 +265,13 @@ def test_a_long_campaign_ends_with_a_restart(
     def restart() -> None:
         restarts.append(campaign.progress.tally.inputs)
         if not returns:
-            broker.stop()
+            wrong.stop()
 
     known = frozenset({ROW})
-    order = CampaignOrder(
-        subject_of(broker, restart=restart, known=known), tmp_path / "c", patterns=CELLS, mutate=False
-    )
+    order = order_of(subject_of(wrong, restart=restart, known=known), tmp_path / "c")
     assert order.restart_s == 0 and replace(order, budget_s=599).with_restart().restart_s == 0
     assert replace(order.with_restart(), budget_s=3600).with_restart().restart_s == 60
-    assert replace(order, subject=subject_of(broker)).with_restart().restart_s == 0
+    assert replace(order, subject=subject_of(wrong)).with_restart().restart_s == 0
     campaign = Campaign(order.with_restart())
     campaign.run()
     assert restarts == [len(wanted())]
@@ -303,21 +281,21 @@ def test_a_long_campaign_ends_with_a_restart(
 
 
 def test_a_target_whose_restart_is_cut_off_is_not_called_gone(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def awake(self: Subject, within_s: float) -> bool:
         raise TimeUp
 
     monkeypatch.setattr(Subject, "awake", awake)
-    known = subject_of(broker, restart=broker.stop, known=frozenset({ROW}))
-    order = CampaignOrder(known, tmp_path / "c", patterns=CELLS, mutate=False).with_restart()
+    known = subject_of(wrong, restart=wrong.stop, known=frozenset({ROW}))
+    order = order_of(known, tmp_path / "c").with_restart()
     campaign = Campaign(order).run()
     assert order.restart_s > 0 and campaign.ended == "budget spent"
     assert campaign.progress.tally.inputs == len(wanted()) and campaign.progress.findings == []
 
 
 def test_a_restart_that_fails_is_one_clear_line(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
     monkeypatch.setattr(target, "_AGAIN_S", (0.0, 0.0))
@@ -325,10 +303,9 @@ def test_a_restart_that_fails_is_one_clear_line(
     def restart() -> None:
         raise RuntimeError("the service manager\nis not there")
 
-    order = CampaignOrder(
-        subject_of(broker, restart=restart), tmp_path, patterns=CELLS, mutate=False, batch=4,
-        notify=lambda progress: broker.stop(),
-    )  # fmt: skip
+    order = order_of(
+        subject_of(wrong, restart=restart), tmp_path, batch=4, notify=lambda progress: wrong.stop()
+    )
     lost = Campaign(order).run()
     why = "the service manager is not there"
     assert lost.target_lost and lost.ended.endswith(f"(its restart failed: {why})") and "\n" not in lost.ended
@@ -339,7 +316,7 @@ def test_a_restart_that_fails_is_one_clear_line(
 
 
 def test_a_restart_that_fails_is_tried_again(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something else may listen on the target's port for a moment."""
     monkeypatch.setattr(target, "_AGAIN_S", (0.0, 0.0))
@@ -348,30 +325,28 @@ def test_a_restart_that_fails_is_tried_again(
     def stop(progress: Progress) -> None:
         if not stopped:
             stopped.append(1)
-            broker.stop()
+            wrong.stop()
 
     def restart() -> None:
         restarts.append(1)
         if len(restarts) < 3:
             raise OSError("address already in use")
-        broker.stop()
-        broker.start()
+        wrong.stop()
+        wrong.start()
 
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: within_s > 30)
-    subject = subject_of(broker, restart=restart)
-    campaign = Campaign(
-        CampaignOrder(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, notify=stop)
-    ).run()
+    subject = subject_of(wrong, restart=restart)
+    campaign = Campaign(order_of(subject, tmp_path, batch=4, notify=stop)).run()
     assert campaign.ended == "all done" and {row["input"] for row in rows(tmp_path)} == wanted()
     failed = [line["why"] for line in read_journal(tmp_path) if line["kind"] == "restart failed"]
     assert failed == ["address already in use"] * 2
 
 
 def test_a_state_that_is_not_reached_makes_no_covered_cell(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Subject, "filling", lambda self, number, tag: Values(vhost="no-such-host"))
-    order = CampaignOrder(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False)
+    order = order_of(subject_of(wrong), tmp_path, patterns=("C05/*/limits",))
     campaign = Campaign(order).run()
     assert campaign.progress.tally.reached == 0
     assert {row["verdict"] for row in rows(tmp_path)} == {VERDICT_CODES[Verdict.BLOCKED]}
@@ -381,16 +356,14 @@ def test_a_state_that_is_not_reached_makes_no_covered_cell(
 # --- the disk
 
 
-def test_a_journal_that_cannot_be_written_is_one_line(broker: ReferenceBroker, tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_written_is_one_line(wrong: ReferenceBroker, tmp_path: Path) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
 
     def fill(progress: Progress) -> None:
         if progress.findings:
             os.dup2(full, campaign._journal._fd)
 
-    order = CampaignOrder(
-        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, notify=fill, smaller=False
-    )
+    order = order_of(subject_of(wrong), tmp_path, batch=4, notify=fill)
     campaign = Campaign(order)
     with pytest.raises(JournalError, match=r"cannot write .*journal.jsonl: No space left"):
         campaign.run()
@@ -403,13 +376,13 @@ def test_a_journal_that_cannot_be_written_is_one_line(broker: ReferenceBroker, t
 
 
 def test_a_finding_without_room_is_told_by_the_error(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*args: object) -> Path:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("amqpspec.fuzz.campaign.finding_store.write_finding", full)
-    order = CampaignOrder(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
+    order = order_of(subject_of(wrong), tmp_path)
     with pytest.raises(JournalError) as told:
         Campaign(order).run()
     text = str(told.value)
@@ -417,11 +390,11 @@ def test_a_finding_without_room_is_told_by_the_error(
     assert rows(tmp_path), "what was sent has its rows nevertheless"
 
 
-def test_a_disk_that_fills_up_ends_the_verb_with_one_line(broker: ReferenceBroker, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_ends_the_verb_with_one_line(wrong: ReferenceBroker, tmp_path: Path) -> None:
     """A quota on files: the journal reaches it first. Python itself would leave half a .pyc behind, hence -B."""
     out = tmp_path / "c"
     command = [
-        sys.executable, "-B", "-m", "amqpspec.cli.main", "fuzz", broker.url, "--out", str(out), "--cells", "C05/none",
+        sys.executable, "-B", "-m", "amqpspec.cli.main", "fuzz", wrong.url, "--out", str(out), "--cells", "C05/none",
         "--budget", "10m", "--workers", "1", "--no-baseline",
     ]  # fmt: skip
     ran = subprocess.run(
@@ -459,7 +432,7 @@ def counted(fd, octets):
     os.kill(os.getpid(), signal.SIGKILL)
 
 os.write = counted
-subject = Subject("wrong", "amqp-0-9-1", Address(host, int(port)))
+subject = Subject("r", "amqp-0-9-1", Address(host, int(port)))
 order = CampaignOrder(
     subject, Path(out), patterns=CELLS, mutate=False, batch=4, smaller=False, workers=int(workers),
     resume=resume == "resume",
@@ -472,30 +445,19 @@ campaign.run()
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
-    broker: ReferenceBroker, tmp_path: Path, workers: int
+    wrong: ReferenceBroker, tmp_path: Path, workers: int
 ) -> None:
-    whole = Campaign(
-        CampaignOrder(subject_of(broker), tmp_path / "whole", patterns=CELLS, mutate=False, smaller=False)
-    ).run()
+    whole = Campaign(order_of(subject_of(wrong), tmp_path / "whole")).run()
     out, draw = tmp_path / "killed", random.Random(f"kills {workers}")
     script = KILLED.replace("CELLS", repr(CELLS))
     for number in range(5):
         at, torn = draw.randrange(2, 11), draw.choice(("torn", "whole"))
-        where = [broker.host, str(broker.port), str(out), str(workers), str(at), torn]
+        where = [wrong.host, str(wrong.port), str(out), str(workers), str(at), torn]
         resume = "resume" if (out / "progress.json").exists() else "begin"
         ran = subprocess.run([sys.executable, "-c", script, *where, resume], check=False, cwd=ROOT)
         assert ran.returncode == -signal.SIGKILL, (number, at, torn)
         check_journal(out)
-    order = CampaignOrder(
-        subject_of(broker),
-        out,
-        patterns=CELLS,
-        mutate=False,
-        batch=8,
-        smaller=False,
-        workers=workers,
-        resume=True,
-    )
+    order = order_of(subject_of(wrong), out, batch=8, workers=workers, resume=True)
     ended = Campaign(order).run()
     check_journal(out)
     assert ended.ended == "all done" and {row["input"] for row in rows(out)} == wanted()
@@ -506,12 +468,10 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
 
 
 def test_a_finding_that_was_written_right_before_a_kill_is_not_forgotten(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(BudgetClock, "is_late", property(lambda self: False))
-    order = CampaignOrder(
-        subject_of(broker), tmp_path, 0.0, patterns=CELLS, mutate=False, batch=64, smaller=False
-    )
+    order = order_of(subject_of(wrong), tmp_path, 0.0, batch=64)
     Campaign(order).run()
     (signature,) = findings_in(tmp_path)
     progress = read_progress(tmp_path)
@@ -525,7 +485,7 @@ def test_a_finding_that_was_written_right_before_a_kill_is_not_forgotten(
 
 
 def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ExecutorPool.run
     killed: list[int] = []
@@ -538,9 +498,7 @@ def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
                 os.kill(killed[0], signal.SIGKILL)
 
     monkeypatch.setattr(ExecutorPool, "run", dying)
-    order = CampaignOrder(
-        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False, workers=2
-    )
+    order = order_of(subject_of(wrong), tmp_path, workers=2)
     summary = Campaign(order).run().summary()
     (line,) = [line for line in read_journal(tmp_path) if line["kind"] == "worker"]
     assert line["ended"] == "signal 9" and line["again"] and set(line["unfinished"]) <= wanted()
@@ -551,7 +509,7 @@ def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
 
 
 def test_inputs_that_no_worker_lives_through_are_named(
-    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give, poison = ExecutorPool._give, chosen_cells("amqp-0-9-1", CELLS[:1])[0].id(9)
 
@@ -564,9 +522,7 @@ def test_inputs_that_no_worker_lives_through_are_named(
 
     monkeypatch.setattr(ExecutorPool, "_give", deadly)
     monkeypatch.setattr("amqpspec.fuzz.executor.pool._REPLACED_A_BATCH", 1)
-    order = CampaignOrder(
-        subject_of(broker), tmp_path, patterns=CELLS[:1], mutate=False, smaller=False, workers=2
-    )
+    order = order_of(subject_of(wrong), tmp_path, patterns=CELLS[:1], workers=2)
     summary = Campaign(order).run().summary()
     left = [id for line in read_journal(tmp_path) if line["kind"] == "done" for id in line["left"]]
     assert left == [str(poison)] and summary["undecided"] == 1 and summary["workers_lost"] > 3
@@ -635,8 +591,8 @@ def test_a_place_deep_in_a_cell_is_taken_up_without_what_is_before_it(
     assert all(n >= large.inputs - 20 and n % 5 == 1 for n in asked)
 
 
-def test_resuming_far_away_makes_as_many_calls_as_nearby(broker: ReferenceBroker, tmp_path: Path) -> None:
-    order = CampaignOrder(subject_of(broker), tmp_path, 0.0, patterns=("C05/none",), batch=4)
+def test_resuming_far_away_makes_as_many_calls_as_nearby(wrong: ReferenceBroker, tmp_path: Path) -> None:
+    order = CampaignOrder(subject_of(wrong), tmp_path, 0.0, patterns=("C05/none",), batch=4)
     Campaign(order).run()
     progress = read_progress(tmp_path)
     calls = {}

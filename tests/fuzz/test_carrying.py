@@ -7,7 +7,7 @@ import resource
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from amqpspec.fuzz.campaign.batches import BatchRunner
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.deferred import Deferred
-from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.address import Address
@@ -34,7 +33,8 @@ from amqpspec.record.journal import read_journal
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome as Verdict
 from amqpspec.reference.server import ReferenceBroker
-from tests.fuzz.test_campaign_faults import rows, subject_of
+from tests.fuzz.kit import order_of, subject_of
+from tests.fuzz.test_campaign_faults import rows
 from tests.fuzz.test_complaints import asked, complaints, line
 from tests.fuzz.test_executor import item, named, server
 
@@ -53,62 +53,52 @@ def mute() -> Iterator[Address]:
         one.close()
 
 
-def carrying(address: Address) -> Executor:
-    executor = Executor(address, named, TEMPO, 8)
+def carrying(address: Address, tempo: Tempo = TEMPO, connections: int = 8) -> closing[Executor]:
+    """An executor that does not wait for its slowest input; it is closed in the end."""
+    executor = Executor(address, named, tempo, connections)
     executor.carrying = True
-    return executor
+    return closing(executor)
 
 
 def test_a_run_ends_when_the_rest_only_waits_and_its_results_come_by_finish() -> None:
     silent = [replace(item("raw", b"x"), words=str(n)) for n in range(4)]
-    with mute() as address:
-        executor = carrying(address)
+    with mute() as address, carrying(address) as executor:
         assert list(executor.run(silent)) == []
         assert {one.words for one in executor.waiting} == {"0", "1", "2", "3"}
         found = list(executor.finish())
-        executor.close()
     assert {o.item.words for o in found} == {"0", "1", "2", "3"} and executor.waiting == []
     assert all(o.reached and o.end is End.OPEN and o.reaction == "silence" for o in found)
 
 
 def test_what_waits_takes_no_room_from_the_next_run() -> None:
-    with mute() as address:
-        executor = Executor(address, named, TEMPO, 2)
-        executor.carrying = True
+    with mute() as address, carrying(address, TEMPO, 2) as executor:
         for n in range(3):
             assert list(executor.run([item("raw", b"x"), item("raw", b"y")])) == []
             assert len(executor.waiting) == 2 * (n + 1)
         assert len(list(executor.finish())) == 6
-        executor.close()
 
 
 def test_what_only_waits_takes_no_room_from_the_same_run() -> None:
-    with mute() as address:
-        executor = Executor(address, named, TEMPO, 2)
-        executor.carrying = True
+    with mute() as address, carrying(address, TEMPO, 2) as executor:
         assert list(executor.run([item("raw", bytes([n])) for n in range(7)])) == []
         assert len(executor.waiting) == 7
-        executor.close()
 
 
 def test_no_more_wait_than_there_is_room_for() -> None:
-    with mute() as address:
-        executor = Executor(address, named, replace(TEMPO, quiet_s=0.3, partial_s=0.3, refusal_s=0.3), 2)
-        executor.carrying, executor.most_carried = True, 3
+    hasty = replace(TEMPO, quiet_s=0.3, partial_s=0.3, refusal_s=0.3)
+    with mute() as address, carrying(address, hasty, 2) as executor:
+        executor.most_carried = 3
         found = list(executor.run([item("raw", bytes([n])) for n in range(12)]))
         assert len(executor.waiting) <= 3 and len(found) + len(executor.waiting) == 12
-        executor.close()
 
 
 def test_what_is_answered_after_a_silence_only_waits_no_longer() -> None:
     kept: list[socket.socket] = []
-    with server(lambda taken: kept.append(taken.dup())) as address:
-        executor = carrying(address)
+    with server(lambda taken: kept.append(taken.dup())) as address, carrying(address) as executor:
         assert list(executor.run([item("raw", b"x")])) == [] and len(executor._idle) == 1
         kept[0].sendall(b"AMQP\x00\x00\x09\x01")
         executor.serve(0.05)
         assert not executor._idle
-        executor.close()
     kept[0].close()
 
 
@@ -136,8 +126,7 @@ def test_room_to_wait_is_fixed_on_systems_that_do_not_report_limits(monkeypatch:
 def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
     """The server takes what arrives, and closes each connection on request."""
     kept: list[socket.socket] = []
-    with server(lambda taken: kept.append(taken.dup())) as address:
-        executor = carrying(address)
+    with server(lambda taken: kept.append(taken.dup())) as address, carrying(address) as executor:
         assert list(executor.run([item("raw", b"x"), item("raw", b"y")])) == []
         for one in kept:
             one.shutdown(socket.SHUT_RDWR)
@@ -145,44 +134,36 @@ def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
         assert len(executor.waiting) == 2
         found = list(executor.run([]))
         assert [result.end for result in found] == [End.FIN] * 2 and executor.waiting == []
-        executor.close()
     for one in kept:
         one.close()
 
 
 def test_a_state_into_which_nobody_comes_keeps_no_other_waiting() -> None:
     """The server never answers, so that no one comes beyond its silence; directly after connecting all do."""
-    with mute() as address:
-        executor = Executor(address, named, replace(TEMPO, way_s=0.2, quiet_s=0.2), 8)
-        executor.carrying = True
+    hasty = replace(TEMPO, way_s=0.2, quiet_s=0.2)
+    with mute() as address, carrying(address, hasty) as executor:
         shut = [item("channel", bytes([n])) for n in range(40)]
         begun = list(executor.run(shut))
         assert begun and all(o.late for o in begun) and len(begun) < len(shut)
         assert list(executor.run(shut)) == [], "nothing more is begun of it for a while"
         assert [o.item.state for o in (*executor.run([item("raw", b"x")]), *executor.finish())] == ["raw"]
         assert list(executor.run(shut)), "behind that, it may be another target"
-        executor.close()
 
 
 def test_without_carrying_a_run_is_whole() -> None:
-    with mute() as address:
-        executor = Executor(address, named, TEMPO, 8)
+    with mute() as address, closing(Executor(address, named, TEMPO, 8)) as executor:
         assert len(list(executor.run([item("raw", b"x")] * 2))) == 2 and executor.waiting == []
-        executor.close()
 
 
 def test_a_run_that_is_cut_off_leaves_nothing_waiting() -> None:
-    with mute() as address:
-        executor = carrying(address)
+    with mute() as address, carrying(address) as executor:
         list(executor.run([item("raw", b"x")]))
         executor.drop()
         assert executor.waiting == [] and list(executor.finish()) == []
-        executor.close()
 
 
 def test_a_state_is_tried_again_after_the_input_that_tried_it_was_given_up() -> None:
-    with mute() as address:
-        executor = carrying(address)
+    with mute() as address, carrying(address) as executor:
         for _ in range(MANY_LOST):
             executor._gates.lost("start")
         executor._gates.shut("start")
@@ -193,7 +174,6 @@ def test_a_state_is_tried_again_after_the_input_that_tried_it_was_given_up() -> 
         assert not executor._gates.admits("start"), "an input is on the way into it"
         del run
         assert executor._gates.admits("start")
-        executor.close()
 
 
 def test_a_pause_of_ours_is_neither_delay_nor_patience() -> None:
@@ -221,13 +201,7 @@ def test_on_the_way_nothing_only_waits() -> None:
 def test_every_input_of_a_campaign_has_a_row_and_those_that_come_late_are_judged(tmp_path: Path) -> None:
     """The broker ignores frames of an unknown type, so that refusals that are due never come."""
     with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
-        order = CampaignOrder(
-            subject_of(broker, patience=0.2),
-            tmp_path,
-            patterns=("C04/frame.size/channel",),
-            mutate=False,
-            smaller=False,
-        )
+        order = order_of(subject_of(broker, patience=0.2), tmp_path, patterns=("C04/frame.size/channel",))
         campaign = Campaign(order).run()
     found, journal = rows(tmp_path), read_journal(tmp_path)
     waiting = {id for one in journal if one["kind"] == "done" for id in one["waiting"]}
@@ -273,11 +247,7 @@ def test_what_waited_when_a_retry_ended_the_target_is_not_decided(
     with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
         subject = subject_of(broker, known=frozenset({"amq_wlp_frame_02"}))
         patterns = ("C04/frame.end/channel",)
-        Campaign(
-            CampaignOrder(
-                subject, tmp_path, patterns=patterns, batch=8, budget_s=4.0, mutate=False, smaller=False
-            )
-        ).run()
+        Campaign(order_of(subject, tmp_path, patterns=patterns, batch=8, budget_s=4.0)).run()
     verdicts = {row["verdict"] for row in rows(tmp_path) if row["input"] in waited}
     assert waited and verdicts == {VERDICT_CODES[Verdict.INCONCLUSIVE]}
 
@@ -298,15 +268,7 @@ def test_what_waited_on_a_target_that_has_gone_is_not_decided(
     monkeypatch.setattr(Readiness, "ensure", restarted)
     with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
         subject = subject_of(broker, known=frozenset({"amq_wlp_frame_02"}))
-        order = CampaignOrder(
-            subject,
-            tmp_path,
-            patterns=("C04/frame.end/channel",),
-            batch=8,
-            budget_s=4.0,
-            mutate=False,
-            smaller=False,
-        )
+        order = order_of(subject, tmp_path, patterns=("C04/frame.end/channel",), batch=8, budget_s=4.0)
         Campaign(order).run()
     first = next(one for one in read_journal(tmp_path) if one["kind"] == "done")
     found = {row["input"]: row["verdict"] for row in rows(tmp_path) if row["input"] in first["waiting"]}

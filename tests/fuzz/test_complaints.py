@@ -113,10 +113,8 @@ def elsewhere(*cells: str) -> list[Batch]:
 PLACES = elsewhere("C04/frame.size/channel", "C04/frame.size/header", "C09/order.twice/open")
 
 
-def test_a_known_cause_of_a_crash_is_counted_and_not_blamed_again(
-    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+@pytest.mark.usefixtures("awake")
+def test_a_known_cause_of_a_crash_is_counted_and_not_blamed_again(complaints: Complaints) -> None:
     assert len(asked(complaints, crash("go: nil in a.b"))) == 1
     for batch in PLACES:
         assert asked(complaints, crash("go: nil in a.b", "go: panic: other values"), batch=batch) == []
@@ -126,10 +124,10 @@ def test_a_known_cause_of_a_crash_is_counted_and_not_blamed_again(
     assert len({found.cause for found in complaints._store.found}) == 2
 
 
+@pytest.mark.usefixtures("awake")
 def test_what_was_blamed_is_known_and_not_what_else_ended_the_target(
     complaints: Complaints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
     other = crash("go: nil in c.d")
     monkeypatch.setattr(Told, "blame", lambda self, items, seen: Blame(Status.STABLE, other, items[0]))
     complaints.take(Told(complaints._order.subject), BATCH, Check((crash("go: nil in a.b"),)))
@@ -141,10 +139,8 @@ def test_a_crash_of_which_the_log_shows_no_place_is_blamed_in_each(complaints: C
         assert len(asked(complaints, crash(""), batch=batch)) == 1
 
 
-def test_a_cell_in_which_a_known_cause_comes_again_and_again_is_stopped(
-    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
+@pytest.mark.usefixtures("awake")
+def test_a_cell_in_which_a_known_cause_comes_again_and_again_is_stopped(complaints: Complaints) -> None:
     (batch,) = elsewhere("C04/frame.size/channel")
     asked(complaints, crash("go: nil in a.b"))
     asked(complaints, crash("go: nil in a.b"), batch=batch)
@@ -176,10 +172,10 @@ def test_findings_of_an_older_version_are_causes_of_their_own() -> None:
     assert [row["findings"] for row in by_cause(rows)] == [["log-a"], ["log-b"]]
 
 
+@pytest.mark.usefixtures("awake")
 def test_of_a_mixed_batch_another_cause_in_a_known_place_is_a_finding(
     complaints: Complaints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: True)
     asked(complaints, crash("go: nil in a.b"))
     other = crash("go: nil in c.d", "go: panic: other")
     monkeypatch.setattr(Told, "blame", lambda self, items, seen: Blame(Status.STABLE, other, items[0]))

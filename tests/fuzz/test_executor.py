@@ -6,7 +6,7 @@ import pickle
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,12 @@ import pytest
 
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import UNREADABLE
 from amqpspec.fuzz.executor.loop import MANY_STUCK, Executor
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience
-from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
+from amqpspec.fuzz.executor.subject import OutOfScope, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
 from amqpspec.fuzz.inputs.catalogue import cells
@@ -37,6 +37,7 @@ from amqpspec.spec.model import Refusal, Scope
 from amqpspec.target.url import parse_url
 from amqpspec.wire.methods.codec import Call
 from tests.certificates import Certificates
+from tests.fuzz.kit import address_of, subject_of
 
 QUICK = Tempo(quiet_s=0.2, settle_s=0.05, refusal_s=5.0, way_s=5.0)
 PATIENT = Tempo(quiet_s=30.0, settle_s=0.05, refusal_s=30.0, way_s=30.0)
@@ -50,12 +51,16 @@ def item(state: str, *steps: bytes, dialect: str = "amqp-0-9-1") -> FuzzInput:
     return FuzzInput(InputId("0" * 8, "C09", "test", state, 0, 0), dialect, state, steps, "test")
 
 
-def results(address: Address, *items: FuzzInput, tempo: Tempo = QUICK) -> list[InputResult]:
-    executor = Executor(address, named, tempo, 8)
-    try:
+def results(
+    address: Address,
+    *items: FuzzInput,
+    tempo: Tempo = QUICK,
+    values: Filling = named,
+    at_once: int = 8,
+    **more: bool,
+) -> list[InputResult]:
+    with closing(Executor(address, values, tempo, at_once, **more)) as executor:
         return list(executor.run(items))
-    finally:
-        executor.close()
 
 
 @contextmanager
@@ -83,22 +88,20 @@ def server(serve: Callable[[socket.socket], None]) -> Iterator[Address]:
 def test_every_state_is_reached(dialect: str) -> None:
     items = [item(name, b"\x00", dialect=dialect) for name in states(dialect)]
     with ReferenceBroker(dialect) as broker:
-        found = results(Address(broker.host, broker.port), *items)
+        found = results(address_of(broker), *items)
     assert {o.item.state for o in found} == set(states(dialect))
     assert not [(o.item.state, o.why) for o in found if not o.reached]
 
 
-def test_a_refusal_is_heard_with_code_and_scope() -> None:
+def test_a_refusal_is_heard_with_code_and_scope(clean: ReferenceBroker) -> None:
     frame_of_type_9 = bytes.fromhex("09000100000000ce")
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = results(Address(broker.host, broker.port), item("channel", frame_of_type_9))
+    (found,) = results(address_of(clean), item("channel", frame_of_type_9))
     assert found.refusal == Refusal(Scope.CONNECTION, 501) or found.refusal == Refusal(Scope.SOCKET)
     assert found.sent_octets > len(frame_of_type_9) and found.received_octets > 0
 
 
-def test_silence_is_no_refusal() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = results(Address(broker.host, broker.port), item("channel", b"\x01\x00"))
+def test_silence_is_no_refusal(clean: ReferenceBroker) -> None:
+    (found,) = results(address_of(clean), item("channel", b"\x01\x00"))
     assert found.reached and found.refusal is None and found.reaction == "silence" and found.end is End.OPEN
 
 
@@ -169,14 +172,13 @@ def test_latency_counts_from_the_last_octet() -> None:
     assert talk.result is not None and talk.result.timing.latency_s == 0.125
 
 
-def test_the_offered_limits_are_agreed_to() -> None:
+def test_the_offered_limits_are_agreed_to(clean: ReferenceBroker) -> None:
     cell = next(c for c in cells("amqp-0-9-1") if c.state == "channel")
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        subject = Subject("reference", "amqp-0-9-1", Address(broker.host, broker.port))
-        (found,) = results(subject.address, cell.input(0))
-        with Client(subject.address, subject.dialect, subject.values, 5.0) as client:
-            client.enter("channel")
-            assert client.values.frame_max_octets > 4096
+    subject = subject_of(clean)
+    (found,) = results(subject.address, cell.input(0))
+    with Client(subject.address, subject.dialect, subject.values, 5.0) as client:
+        client.enter("channel")
+        assert client.values.frame_max_octets > 4096
     assert found.reached
 
 
@@ -192,14 +194,20 @@ def test_a_client_says_what_was_expected() -> None:
         client.enter("channel")
 
 
-def test_a_wrong_login_is_told() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        address = Address(broker.host, broker.port)
-        with (
-            Client(address, "amqp-0-9-1", Values(vhost="nowhere"), 5.0) as client,
-            pytest.raises(Unanswered, match=r"expected connection\.open-ok"),
-        ):
-            client.enter("channel")
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (Values(vhost="nowhere"), r"expected connection\.open-ok"),
+        (Values(mechanism="EXTERNAL"), r"mechanism EXTERNAL; offered: .*PLAIN"),
+    ],
+    ids=["virtual host", "mechanism"],
+)
+def test_a_wrong_login_is_told(clean: ReferenceBroker, values: Values, told: str) -> None:
+    with (
+        Client(address_of(clean), "amqp-0-9-1", values, 5.0) as client,
+        pytest.raises(Unanswered, match=told),
+    ):
+        client.enter("channel")
 
 
 def test_only_loopback_is_in_scope(tmp_path: Path) -> None:
@@ -252,25 +260,20 @@ def test_silent_inputs_are_waited_for_many_at_a_time_few_of_them_on_the_way() ->
             return super()._has_room()
 
     tempo = Tempo(quiet_s=3.0, settle_s=0.05, refusal_s=5.0, way_s=10.0, partial_s=3.0)
-    with counted(0) as (address, most, _):
-        executor = Watched(address, named, tempo, 128)
+    with counted(0) as (address, most, _), closing(Watched(address, named, tempo, 128)) as executor:
         found = list(executor.run([item("raw", b"x")] * 128))
-        executor.close()
     assert len(found) == 128 and all(o.reached for o in found) and most[0] == 128
-    with counted(0) as (address, most, _):
-        executor = Watched(address, named, replace(tempo, way_s=0.2), 128)
+    tempo = replace(tempo, way_s=0.2)
+    with counted(0) as (address, most, _), closing(Watched(address, named, tempo, 128)) as executor:
         list(executor.run([item("channel", b"x")] * 128))
-        executor.close()
     # Those that time out make room for others, until enough of them have shown that the target is stuck.
     assert 0 < most[0] < 64 + MANY_STUCK and max(beginning) == 64 and min(beginning) >= 0
 
 
 def test_a_target_that_ends_connections_on_their_way_is_given_fewer() -> None:
-    with counted(1) as (address, _, ended):
-        executor = Executor(address, named, QUICK, 128)
+    with counted(1) as (address, _, ended), closing(Executor(address, named, QUICK, 128)) as executor:
         found = list(executor.run([item("channel", b"x")] * 40))
         assert executor._room == 16 and ended[0] > 0
-        executor.close()
     assert len(found) == 40 and not any(o.reached for o in found)
 
 
@@ -324,9 +327,7 @@ def test_a_client_certificate_logs_in(dialect: str, tmp_path: Path) -> None:
     nobody = Values(user="nobody", password="wrong", mechanism="EXTERNAL")
     with ReferenceBroker(dialect, tls=certificates.server) as broker:
         address = over_tls(broker.port, f"cacertfile={certificates.ca}&certfile={certificates.client}")
-        executor = Executor(address, lambda n: nobody, QUICK, 1)
-        (found,) = executor.run([item(name, b"\x00", dialect=dialect)])
-        executor.close()
+        (found,) = results(address, item(name, b"\x00", dialect=dialect), values=lambda n: nobody)
     assert found.reached
 
 
@@ -337,34 +338,21 @@ def test_a_client_certificate_logs_in(dialect: str, tmp_path: Path) -> None:
 def test_each_mechanism_leads_into_every_state(dialect: str, mechanism: str) -> None:
     spoken = "amqp-1-0" if dialect == "amqp-1-0" else "amqp-0-9-1"
     items = [item(name, b"\x00", dialect=spoken) for name in states(spoken)]
+
+    def filled(n: int) -> Values:
+        return replace(named(n), mechanism=mechanism)
+
     with ReferenceBroker(dialect) as broker:
-        address = Address(broker.host, broker.port)
-        executor = Executor(address, lambda n: replace(named(n), mechanism=mechanism), QUICK, 8)
-        found = list(executor.run(items))
-        executor.close()
+        found = results(address_of(broker), *items, values=filled)
     assert not [(o.item.state, o.why) for o in found if not o.reached] and len(found) == len(items)
-
-
-def test_a_mechanism_that_is_not_offered_is_told() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        address = Address(broker.host, broker.port)
-        with (
-            Client(address, "amqp-0-9-1", Values(mechanism="EXTERNAL"), 5.0) as client,
-            pytest.raises(Unanswered, match=r"mechanism EXTERNAL; offered: .*PLAIN"),
-        ):
-            client.enter("channel")
 
 
 # --- going on after an input
 
 
-def asked(
-    found: FuzzInput, dialect: str = "amqp-0-9-1", faults: tuple[str, ...] = (), tempo: Tempo = PATIENT
-) -> InputResult:
-    with ReferenceBroker(dialect, faults=faults) as broker:
-        executor = Executor(Address(broker.host, broker.port), named, tempo, 1, thorough=True)
-        (result,) = executor.run([found])
-        executor.close()
+def asked(found: FuzzInput, dialect: str = "amqp-0-9-1", tempo: Tempo = PATIENT) -> InputResult:
+    with ReferenceBroker(dialect) as broker:
+        (result,) = results(address_of(broker), found, tempo=tempo, at_once=1, thorough=True)
     assert result.reached
     return result
 
@@ -378,38 +366,29 @@ def performative(name: str, channel: int = 0, **args: object) -> bytes:
 
 
 HEARTBEAT = bytes.fromhex("08000000000000ce")
+WINDOWS = {"incoming_window": 1, "next_outgoing_id": 0, "outgoing_window": 1}
 
 
 @pytest.mark.parametrize(
-    ("state", "octets"),
+    ("dialect", "state", "octets"),
     [
-        ("channel", method("basic.qos", prefetch_count=1)),
-        ("channel", method("basic.recover-async")),
-        ("channel", method("queue.declare", queue="none", passive=True)),
-        ("ready", HEARTBEAT),
-        ("tune", HEARTBEAT),
-        ("open", method("connection.open", 0, virtual_host="/")),
-        ("raw", b"AMQP\x00\x00\x09\x01"),
-        ("limits", method("channel.open", 2)),
+        ("amqp-0-9-1", "channel", method("basic.qos", prefetch_count=1)),
+        ("amqp-0-9-1", "channel", method("basic.recover-async")),
+        ("amqp-0-9-1", "channel", method("queue.declare", queue="none", passive=True)),
+        ("amqp-0-9-1", "ready", HEARTBEAT),
+        ("amqp-0-9-1", "tune", HEARTBEAT),
+        ("amqp-0-9-1", "open", method("connection.open", 0, virtual_host="/")),
+        ("amqp-0-9-1", "raw", b"AMQP\x00\x00\x09\x01"),
+        ("amqp-0-9-1", "limits", method("channel.open", 2)),
+        ("amqp-1-0", "session", performative("flow", **WINDOWS)),
+        ("amqp-1-0", "session", bytes.fromhex("0000000802000000")),
+        ("amqp-1-0", "open", performative("begin", 1, **WINDOWS)),
+        ("amqp-1-0", "sasl-header", performative("sasl-init", mechanism="ANONYMOUS")),
+        ("amqp-1-0", "header", performative("open", container_id="bent", max_frame_size=4096)),
     ],
 )
-def test_a_clean_broker_goes_on(state: str, octets: bytes) -> None:
-    found = asked(item(state, octets))
-    assert (found.obedience, found.disobeys, found.astray) == (Obedience.GOES_ON, "", "")
-
-
-@pytest.mark.parametrize(
-    ("state", "octets"),
-    [
-        ("session", performative("flow", incoming_window=1, next_outgoing_id=0, outgoing_window=1)),
-        ("session", bytes.fromhex("0000000802000000")),
-        ("open", performative("begin", 1, next_outgoing_id=0, incoming_window=1, outgoing_window=1)),
-        ("sasl-header", performative("sasl-init", mechanism="ANONYMOUS")),
-        ("header", performative("open", container_id="bent", max_frame_size=4096)),
-    ],
-)
-def test_a_clean_broker_of_amqp_1_0_goes_on(state: str, octets: bytes) -> None:
-    found = asked(item(state, octets, dialect="amqp-1-0"), "amqp-1-0")
+def test_a_clean_broker_goes_on(dialect: str, state: str, octets: bytes) -> None:
+    found = asked(item(state, octets, dialect=dialect), dialect)
     assert (found.obedience, found.disobeys, found.astray) == (Obedience.GOES_ON, "", "")
 
 
@@ -467,7 +446,7 @@ def test_one_in_so_many_is_asked_and_always_the_same() -> None:
         return [replace(item(state, octets), id=item(state).id._replace(counter=n)) for n in range(40)]
 
     with ReferenceBroker("amqp-0-9-1") as broker:
-        address = Address(broker.host, broker.port)
+        address = address_of(broker)
         excused = many("consuming")
         runs = [{o.item.id.counter for o in results(address, *excused) if o.obedience} for _ in range(2)]
         without_excuse = [o for o in results(address, *many("channel")) if o.obedience]
@@ -475,11 +454,8 @@ def test_one_in_so_many_is_asked_and_always_the_same() -> None:
     assert len(without_excuse) == 40
 
 
-def test_an_input_that_owes_no_answer_is_read_when_what_follows_is_answered() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = results(
-            Address(broker.host, broker.port), item("channel", method("basic.recover-async")), tempo=PATIENT
-        )
+def test_an_input_that_owes_no_answer_is_read_when_what_follows_is_answered(clean: ReferenceBroker) -> None:
+    (found,) = results(address_of(clean), item("channel", method("basic.recover-async")), tempo=PATIENT)
     assert found.reaction == "silence" and found.obedience is Obedience.GOES_ON
 
 
@@ -488,9 +464,7 @@ def test_nothing_is_claimed_of_a_clean_broker(dialect: str) -> None:
     every = [cell.input(0) for cell in cells(dialect) if cell.inputs]
     items = [found for found in every if len(found.octets) < 4096][::3]
     with ReferenceBroker(dialect) as broker:
-        executor = Executor(Address(broker.host, broker.port), named, QUICK, 32, thorough=True)
-        found = list(executor.run(items))
-        executor.close()
+        found = results(address_of(broker), *items, at_once=32, thorough=True)
     assert [(str(o.item.id), o.disobeys, o.astray) for o in found if o.disobeys or o.astray] == []
     assert sum(o.obedience is Obedience.GOES_ON for o in found) > len(found) // 10
 

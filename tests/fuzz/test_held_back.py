@@ -16,9 +16,7 @@ from amqpspec.cli.main import cli
 from amqpspec.fuzz.amqp_0_10.canary import AssemblyClient
 from amqpspec.fuzz.amqp_1_0 import canary as canary_1_0
 from amqpspec.fuzz.campaign.campaign import Campaign
-from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.progress import Progress
-from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.subject import Subject
@@ -37,6 +35,7 @@ from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
+from tests.fuzz.kit import order_of, subject_of
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 
@@ -53,10 +52,6 @@ class Maker:
         for _ in addresses:
             peer.transfer(peer.sender("management"), b"make", settled=True)
         peer.close()
-
-
-def subject_of(broker: ReferenceBroker, **more: Any) -> Subject:
-    return Subject("r", broker.dialect, Address(broker.host, broker.port), **more)
 
 
 @pytest.fixture
@@ -144,9 +139,7 @@ def test_a_campaign_notes_that_its_canaries_were_held_back(
         campaign._target.monitor.forget()
         shut(0)
 
-    order = CampaignOrder(
-        made(typed), tmp_path, patterns=("C04/*/open",), mutate=False, batch=16, notify=alarm
-    )
+    order = order_of(made(typed), tmp_path, patterns=("C04/*/open",), batch=16, notify=alarm)
     campaign = Campaign(order)
     summary = campaign.run().summary()
     assert (summary["ended"], summary["findings"], campaign.target_lost) == ("all done", [], False)

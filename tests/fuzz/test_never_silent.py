@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.clock import BudgetClock, TimeUp
 from amqpspec.fuzz.campaign.journal import findings_in
-from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.clock import pause
 from amqpspec.fuzz.executor.pool import SingleWorker
@@ -29,27 +27,17 @@ from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.fuzz.triage.triage import OutOfTime, Triage
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.kit import CELL, order_of, subject_of
 
-ROW = "wire/content/body-exceeds-size"
-CELL = "C05/body.too-long/body"
-MINE = ["--families-only", "--no-baseline", "--workers", "1"]
-
-
-@pytest.fixture
-def wrong() -> Iterator[ReferenceBroker]:
-    with ReferenceBroker("amqp-0-9-1", faults=[f"wrong-code:{ROW}"]) as broker:
-        yield broker
+MINE = ["--cells", CELL, "--families-only", "--no-baseline", "--workers", "1"]
 
 
-@pytest.fixture
-def clean() -> Iterator[ReferenceBroker]:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        yield broker
+def campaign_of(broker: ReferenceBroker, out: Path, **more: Any) -> Campaign:
+    return Campaign(order_of(subject_of(broker, "wrong"), out, patterns=(CELL,), **more))
 
 
-def order_of(broker: ReferenceBroker, out: Path, **more: Any) -> CampaignOrder:
-    subject = Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port))
-    return CampaignOrder(subject, out, patterns=(CELL,), mutate=False, smaller=False, **more)
+def fuzz(broker: ReferenceBroker, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["fuzz", broker.url, *MINE, *words])
 
 
 def cut_off(*args: object) -> None:
@@ -69,9 +57,7 @@ def test_a_campaign_that_is_stopped_during_blame_says_what_it_saw(
     out = tmp_path / "c"
     with monkeypatch.context() as patched:
         patched.setattr(Triage, "blame", cut_off)
-        ran = CliRunner().invoke(
-            cli, ["fuzz", wrong.url, "--cells", CELL, *MINE, "--out", str(out), "--json"]
-        )
+        ran = fuzz(wrong, "--out", str(out), "--json")
     (found,) = json.loads(ran.stdout)["findings"]
     assert ran.exit_code == 1 and found["status"] == "unblamed" and found["oracle"] == "conformance"
     assert found["input"] is None and found["batch"] and all(CELL in id for id in found["batch"])
@@ -79,9 +65,7 @@ def test_a_campaign_that_is_stopped_during_blame_says_what_it_saw(
     assert kinds.index("suspicion") < kinds.index("finding") < kinds.index("end")
     sarif = json.loads((out / "findings.sarif").read_text(encoding="utf-8"))
     assert [result["level"] for result in sarif["runs"][0]["results"]] == ["error"]
-    again = CliRunner().invoke(
-        cli, ["fuzz", wrong.url, "--cells", CELL, *MINE, "--resume", str(out), "--json"]
-    )
+    again = fuzz(wrong, "--resume", str(out), "--json")
     (blamed,) = json.loads(again.stdout)["findings"]
     assert again.exit_code == 1 and blamed["signature"] == found["signature"]
     assert blamed["status"] == "stable" and CELL in blamed["input"]
@@ -91,16 +75,18 @@ def test_a_budget_that_ends_during_blame_leaves_a_finding(
     wrong: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Triage, "blame", too_late)
-    campaign = Campaign(order_of(wrong, tmp_path)).run()
+    campaign = campaign_of(wrong, tmp_path).run()
     (found,) = campaign.summary()["findings"]
     assert found["status"] == "unblamed" and not campaign.target_lost
+    (name,) = findings_in(tmp_path).values()
+    assert read_finding(tmp_path / "findings" / name)["steps"] == []
 
 
 def test_a_late_answer_that_no_time_was_left_for_is_counted_and_tried_again(
     clean: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = Check((Suspicion(Oracle.LATE, "late answer", "0.6 s"),))
-    order = order_of(clean, tmp_path)
+    order = order_of(subject_of(clean), tmp_path, patterns=(CELL,))
     with monkeypatch.context() as patched:
         patched.setattr(Monitor, "after", lambda *_, **__: slow)
         patched.setattr(Triage, "blame", too_late)
@@ -119,7 +105,7 @@ def test_a_target_that_dies_while_a_campaign_is_stopped_is_a_finding(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SingleWorker, "run", dying)
-    campaign = Campaign(order_of(clean, tmp_path)).run()
+    campaign = campaign_of(clean, tmp_path).run()
     (found,) = campaign.summary()["findings"]
     assert campaign.ended == "stopped" and (found["oracle"], found["status"]) == ("crash", "unblamed")
     assert len(found["batch"]) > 1
@@ -129,7 +115,7 @@ def test_a_target_that_lives_when_a_campaign_is_stopped_is_no_finding(
     clean: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SingleWorker, "run", cut_off)
-    campaign = Campaign(order_of(clean, tmp_path)).run()
+    campaign = campaign_of(clean, tmp_path).run()
     assert campaign.ended == "stopped" and not campaign.summary()["findings"]
 
 
@@ -137,9 +123,8 @@ def test_a_target_that_lives_when_a_campaign_is_stopped_is_no_finding(
 
 
 def test_a_campaign_without_inputs_does_not_pass(clean: ReferenceBroker, tmp_path: Path) -> None:
-    ran = CliRunner().invoke(
-        cli, ["fuzz", clean.url, "--cells", "C05/none", *MINE, "--out", str(tmp_path / "c")]
-    )
+    where = ["--cells", "C05/none", *MINE[2:], "--out", str(tmp_path / "c")]
+    ran = CliRunner().invoke(cli, ["fuzz", clean.url, *where])
     assert ran.exit_code == 4 and "nothing was judged" in ran.stderr and ran.stderr.count("nothing") == 1
 
 
@@ -148,18 +133,15 @@ def test_cells_that_nobody_reached_do_not_pass(
 ) -> None:
     monkeypatch.setattr("amqpspec.fuzz.campaign.campaign.Campaign._cover", lambda self, batch: None)
     out = str(tmp_path / "c")
-    ran = CliRunner().invoke(
-        cli, ["fuzz", clean.url, "--cells", CELL, *MINE, "--out", out, "--min-cells", "0"]
-    )
+    ran = fuzz(clean, "--out", out, "--min-cells", "0")
     assert ran.exit_code == 0, ran.stderr
-    resumed = ["fuzz", clean.url, "--cells", CELL, *MINE, "--resume", out]
-    assert CliRunner().invoke(cli, resumed).exit_code == 4
+    assert fuzz(clean, "--resume", out).exit_code == 4
 
 
 def test_a_floor_of_cells(clean: ReferenceBroker, tmp_path: Path) -> None:
     for least, code in (("1", 0), ("2", 4)):
         where = ["--out", str(tmp_path / least), "--min-cells", least]
-        ran = CliRunner().invoke(cli, ["fuzz", clean.url, "--cells", CELL, *MINE, *where])
+        ran = fuzz(clean, *where)
         assert ran.exit_code == code and ("expected 2 covered cells" in ran.stderr) is bool(code)
 
 
@@ -221,7 +203,7 @@ def test_a_campaign_that_was_killed_before_it_said_where_it_stands_is_resumed(
 ) -> None:
     out = tmp_path / "c"
     out.mkdir()
-    order = order_of(clean, out, resume=True)
+    order = order_of(subject_of(clean), out, patterns=(CELL,), resume=True)
     for left in (b"", b'{"kind": "camp'):
         (out / "journal.jsonl").write_bytes(left)
         (out / "progress.json").unlink(missing_ok=True)
@@ -291,11 +273,3 @@ def test_a_log_that_is_never_at_rest_has_caught_up_once_it_names_a_later_connect
 
     assert watch.news(write, mark).splitlines()[2] == "panic: late" and len(waits) == 5
     assert watch.news(write, mark) == "" and len(waits) == 5
-
-
-def test_findings_of_an_unblamed_batch_can_be_read(wrong: ReferenceBroker, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Triage, "blame", too_late)
-        Campaign(order_of(wrong, tmp_path)).run()
-    (name,) = findings_in(tmp_path).values()
-    assert read_finding(tmp_path / "findings" / name)["steps"] == []

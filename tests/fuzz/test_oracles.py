@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -46,8 +47,8 @@ from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Refusal, Scope
-
-SECOND = Values(user="second", password="second", vhost="second")
+from amqpspec.wire.methods.codec import Call
+from tests.fuzz.kit import SECOND, canaries_of, subject_of, target
 
 
 def must_be_refused() -> FuzzInput:
@@ -340,35 +341,26 @@ def test_a_log_is_read_on_and_from_its_beginning_when_it_is_new(tmp_path: Path) 
 
 
 def test_canaries_of_two_users_live_in_a_clean_broker() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), others=(SECOND,))
-        canaries = Canaries(subject)
-        for _ in range(2):
-            canaries.place()
-            assert canaries.check() == []
-        canaries.drop()
+    with target(others=(SECOND,)) as subject, canaries_of(subject) as canaries:
+        assert canaries.check() == []
+        canaries.place()
+        assert canaries.check() == []
 
 
 @pytest.mark.parametrize("fault", ["body-modified", "virtual-hosts-shared"])
 def test_a_modified_body_is_seen(fault: str) -> None:
-    with ReferenceBroker("amqp-0-9-1", faults=[fault]) as broker:
-        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), others=(SECOND,))
-        canaries = Canaries(subject)
-        canaries.place()
+    with target("amqp-0-9-1", fault, others=(SECOND,)) as subject, canaries_of(subject) as canaries:
         found = {s.oracle for s in canaries.check()}
-        canaries.drop()
     assert (Oracle.CANARY in found) is (fault == "body-modified")
 
 
 @pytest.mark.parametrize("is_blocked", [True, False])
 def test_a_target_that_blocks_publishers_has_lost_nothing(
-    monkeypatch: pytest.MonkeyPatch, is_blocked: bool
+    clean: ReferenceBroker, monkeypatch: pytest.MonkeyPatch, is_blocked: bool
 ) -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
-        canaries.place()
+    with canaries_of(subject_of(clean)) as canaries:
         if is_blocked:
-            broker.block("out of memory")
+            clean.block("out of memory")
         with monkeypatch.context() as unread:
             unread.setattr(MethodsClient, "publish", lambda *given: None)
             found = {s.top for s in canaries.check()}
@@ -376,39 +368,33 @@ def test_a_target_that_blocks_publishers_has_lost_nothing(
         assert ("blocked publishers (connection.blocked)" in canaries.note) is is_blocked
         canaries.place()  # on a new connection
         assert canaries.check() == []
-        canaries.drop()
 
 
 def test_a_target_that_blocks_publishers_may_leave_their_requests_unanswered(
-    monkeypatch: pytest.MonkeyPatch,
+    clean: ReferenceBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say = MethodsClient.say
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
-        canaries.place()
-        broker.block("out of memory")
-        monkeypatch.setattr(
-            MethodsClient, "say", lambda self, name, **more: name == "basic.get" or say(self, name, **more)
-        )
-        assert canaries.check() == [] and "blocked publishers" in canaries.note
+    canaries = Canaries(subject_of(clean))
+    canaries.place()
+    clean.block("out of memory")
+    monkeypatch.setattr(
+        MethodsClient, "say", lambda self, name, **more: name == "basic.get" or say(self, name, **more)
+    )
+    assert canaries.check() == [] and "blocked publishers" in canaries.note
 
 
 def test_a_target_that_blocks_publishers_and_answers_is_judged() -> None:
-    with ReferenceBroker("amqp-0-9-1", faults=["body-modified"]) as broker:
-        canaries = Canaries(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
-        canaries.place()
+    with (
+        ReferenceBroker("amqp-0-9-1", faults=["body-modified"]) as broker,
+        canaries_of(subject_of(broker)) as canaries,
+    ):
         broker.block("out of memory")
         assert Oracle.CANARY in {s.oracle for s in canaries.check()}
-        canaries.drop()
 
 
 def test_a_message_goes_through_a_1_0_broker_and_back() -> None:
-    with ReferenceBroker("amqp-1-0") as broker:
-        subject = Subject("r", "amqp-1-0", Address(broker.host, broker.port))
-        canaries = Canaries(subject)
-        canaries.place()
+    with target("amqp-1-0") as subject, canaries_of(subject) as canaries:
         assert canaries.check() == []
-        canaries.drop()
 
 
 def test_a_1_0_broker_may_count_from_any_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,20 +405,16 @@ def test_a_1_0_broker_may_count_from_any_number(monkeypatch: pytest.MonkeyPatch)
         self.delivery_count = self.initial_delivery_count = 2**32 - 3
 
     monkeypatch.setattr(SendingEndpoint, "__init__", counts_from_high)
-    with ReferenceBroker("amqp-1-0") as broker:
-        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
+    with target("amqp-1-0") as subject, canaries_of(subject) as canaries:
         for _ in range(5):
-            canaries.place()
             assert canaries.check() == []
-        canaries.drop()
+            canaries.place()
     assert canaries.note == ""
 
 
 def test_canaries_that_cannot_be_opened_again_blame_no_later_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """The target had canaries: that they cannot be opened now says something about it, and is not gone on without."""
-    with ReferenceBroker("amqp-1-0") as broker:
-        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
-        canaries.place()
+    with target("amqp-1-0") as subject, canaries_of(subject) as canaries:
         canaries.drop()
         with monkeypatch.context() as patched:
             patched.setattr(canary_1_0.TypedCanary, "_until", lambda self, body, within_s: [])
@@ -443,18 +425,11 @@ def test_canaries_that_cannot_be_opened_again_blame_no_later_input(monkeypatch: 
         assert missing.value.silent
         canaries.place()
         assert canaries.check() == [] and canaries.note == ""
-        canaries.drop()
 
 
 def test_the_message_that_replaces_canaries_has_a_node_that_is_made() -> None:
     made: list[str] = []
-    with ReferenceBroker("amqp-1-0") as broker:
-        subject = Subject(
-            "r",
-            "amqp-1-0",
-            Address(broker.host, broker.port),
-            make_node=lambda values, address: made.append(address),
-        )
+    with target("amqp-1-0", make_node=lambda values, address: made.append(address)) as subject:
         canaries = Canaries(subject)
         canaries._through_only = True
         assert canaries.check() == []
@@ -463,9 +438,7 @@ def test_the_message_that_replaces_canaries_has_a_node_that_is_made() -> None:
 
 def test_a_1_0_broker_that_gives_no_more_credit_has_lost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CREDIT_MESSAGES", 8)
-    with ReferenceBroker("amqp-1-0") as broker:
-        canaries = Canaries(Subject("r", "amqp-1-0", Address(broker.host, broker.port)))
-        canaries.place()
+    with target("amqp-1-0") as subject, canaries_of(subject) as canaries:
         assert canaries.check() == []
         monkeypatch.setattr(ReceivingEndpoint, "renew_credit", lambda self: False)
         monkeypatch.setattr(canary_1_0, "_HELD_BACK_S", 0.2)
@@ -476,7 +449,6 @@ def test_a_1_0_broker_that_gives_no_more_credit_has_lost_nothing(monkeypatch: py
         monkeypatch.undo()
         canaries.place()  # on a new connection
         assert canaries.check() == []
-        canaries.drop()
 
 
 def test_a_target_that_is_gone_has_crashed() -> None:
@@ -486,11 +458,9 @@ def test_a_target_that_is_gone_has_crashed() -> None:
 
 
 def test_a_clean_broker_gives_no_suspicion() -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+    with target() as subject, closing(Monitor(subject)) as monitor:
         monitor.before()
         assert monitor.after([]).suspicions == ()
-        monitor.close()
 
 
 def test_what_is_usual_is_learnt() -> None:
@@ -531,18 +501,18 @@ def test_a_burn_in_the_first_batch_is_seen(tmp_path: Path) -> None:
 
 def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Channel], None]) -> set[str]:
     """What the canaries complain about when the broker does more than it should at each queue.purge of another one."""
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        monkeypatch.setitem(CHANNEL_HANDLERS, "queue.purge", lambda channel, call: effect(channel))
-        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
-        canaries = Canaries(subject)
-        canaries.place()
+
+    def purge(channel: Channel, call: Call) -> None:
+        effect(channel)
+        channel.send("queue.purge-ok", message_count=0)
+
+    monkeypatch.setitem(CHANNEL_HANDLERS, "queue.purge", purge)
+    with target() as subject, canaries_of(subject) as canaries:
         with MethodsClient(subject.address, subject.dialect, Values(), 5.0) as client:
             client.enter("channel")
             client.say("queue.purge", queue="any")
             client.wait("queue.purge-ok")
-        found = {f"{s.oracle}: {s.top}" for s in canaries.check()}
-        canaries.drop()
-    return found
+        return {f"{s.oracle}: {s.top}" for s in canaries.check()}
 
 
 def watchers(channel: Channel) -> Iterator[Channel]:
@@ -552,31 +522,32 @@ def watchers(channel: Channel) -> Iterator[Channel]:
             yield from connection.channels.values()
 
 
-def test_an_answer_on_a_channel_that_asked_nothing_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent_astray(channel: Channel) -> None:
-        for other in watchers(channel):
-            if not other.consumers:
-                other.send("queue.purge-ok", message_count=0)
-                other.connection.core.flush()
-        channel.send("queue.purge-ok", message_count=0)
-
-    assert heard_while_served(monkeypatch, sent_astray) == {"leak: answer on a channel that asked nothing"}
+def answered_elsewhere(channel: Channel) -> None:
+    for other in watchers(channel):
+        if not other.consumers:
+            other.send("queue.purge-ok", message_count=0)
+            other.connection.core.flush()
 
 
-def test_a_delivery_on_another_channel_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent_astray(channel: Channel) -> None:
-        one, two = (other for other in watchers(channel) if other.consumers)
-        one.number, two.number = two.number, one.number
-        channel.send("queue.purge-ok", message_count=0)
-
-    assert "leak: delivery on another channel" in heard_while_served(monkeypatch, sent_astray)
+def consumers_exchanged(channel: Channel) -> None:
+    one, two = (other for other in watchers(channel) if other.consumers)
+    one.number, two.number = two.number, one.number
 
 
-def test_a_clean_answer_is_no_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def clean(channel: Channel) -> None:
-        channel.send("queue.purge-ok", message_count=0)
-
-    assert heard_while_served(monkeypatch, clean) == set()
+@pytest.mark.parametrize(
+    ("effect", "leaks"),
+    [
+        (answered_elsewhere, {"leak: answer on a channel that asked nothing"}),
+        (consumers_exchanged, {"leak: delivery on another channel"}),
+        (lambda channel: None, set()),
+    ],
+    ids=["answer", "delivery", "nothing"],
+)
+def test_what_is_sent_astray_is_a_leak(
+    monkeypatch: pytest.MonkeyPatch, effect: Callable[[Channel], None], leaks: set[str]
+) -> None:
+    found = heard_while_served(monkeypatch, effect)
+    assert leaks <= found if effect is consumers_exchanged else leaks == found
 
 
 def test_a_target_that_no_longer_obeys_is_suspected_by_what_it_was_asked() -> None:
@@ -656,8 +627,7 @@ class Gauged:
 
 
 def test_memory_that_was_held_before_is_no_growth(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+    with target() as subject, closing(Monitor(subject)) as monitor:
         process = Gauged(monkeypatch)
         assert process.batch(monitor, 130) == set()
         assert process.batch(monitor, 60) == set()
@@ -665,7 +635,6 @@ def test_memory_that_was_held_before_is_no_growth(monkeypatch: pytest.MonkeyPatc
         assert process.batch(monitor, 200) == {Oracle.MEMORY}
         process.pid, process.mib = 8, 60  # a fresh process has held nothing yet
         assert process.batch(monitor, 100) == {Oracle.MEMORY}
-        monitor.close()
 
 
 def test_what_a_target_costs_that_complains_in_its_log_each_time_is_learnt(
@@ -676,8 +645,7 @@ def test_what_a_target_costs_that_complains_in_its_log_each_time_is_learnt(
     monkeypatch.setattr(monitor_module, "gauge", lambda pid: Gauge(7, True, 100 * MIB, cpu_s[0]))
     monkeypatch.setattr(monitor_module, "is_working", lambda pid: False)
     results = [came(must_be_refused(), None)] * 100
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), log=log))
+    with target(log=log) as subject, closing(Monitor(subject)) as monitor:
 
         def batch(took_s: float) -> set[Oracle]:
             monitor.before()
@@ -690,12 +658,10 @@ def test_what_a_target_costs_that_complains_in_its_log_each_time_is_learnt(
         assert monitor.usual.cpu_s(100) == pytest.approx(1.0)
         assert batch(2.5) == {Oracle.CPU, Oracle.CONFORMANCE, Oracle.LOG}
         assert monitor.usual.cpu_s(100) == pytest.approx(1.0), "a burn is not usual"
-        monitor.close()
 
 
 def test_growth_that_nobody_is_to_blame_for_is_allowed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ReferenceBroker("amqp-0-9-1") as broker:
-        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+    with target() as subject, closing(Monitor(subject)) as monitor:
         process = Gauged(monkeypatch)
         assert process.batch(monitor, 180) == {Oracle.MEMORY}
         monitor.unconfirmed(Oracle.MEMORY)
@@ -703,4 +669,3 @@ def test_growth_that_nobody_is_to_blame_for_is_allowed_up_to_a_limit(monkeypatch
         assert process.batch(monitor, 600) == {Oracle.MEMORY}
         monitor.unconfirmed(Oracle.MEMORY)
         assert process.batch(monitor, 857) == {Oracle.MEMORY}
-        monitor.close()

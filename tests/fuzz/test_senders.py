@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
-from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import InputResult
@@ -24,7 +24,7 @@ from amqpspec.fuzz.oracles.senders import with_senders
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.reference.server import ReferenceBroker
-from tests.fuzz.test_campaign_faults import subject_of
+from tests.fuzz.kit import order_of, subject_of
 from tests.fuzz.test_carrying import carrying, mute
 from tests.fuzz.test_executor import QUICK, item, named, server
 
@@ -105,21 +105,17 @@ def test_results_name_the_port_of_their_connection() -> None:
         seen.append(taken.getpeername()[1])
         taken.recv(100)
 
-    with server(serve) as address:
-        executor = Executor(address, named, QUICK, 4)
+    with server(serve) as address, closing(Executor(address, named, QUICK, 4)) as executor:
         found = list(executor.run([item("raw", bytes([n])) for n in range(4)]))
-        executor.close()
     assert sorted(one.port for one in found) == sorted(seen) and len(set(seen)) == 4
 
 
 def test_what_waits_is_known_by_its_port() -> None:
-    with mute() as address:
-        executor = carrying(address)
+    with mute() as address, carrying(address) as executor:
         assert list(executor.run([item("raw", bytes([n])) for n in range(3)])) == []
         waiting = executor.ports
         assert list(waiting.values()) == [one.id for one in executor.waiting]
         assert {one.port for one in executor.finish()} == set(waiting) and executor.ports == {}
-        executor.close()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -141,13 +137,12 @@ def test_a_campaign_finds_the_suspects_of_each_batch(
     monkeypatch.setattr(Monitor, "after", logging)
     monkeypatch.setattr(Complaints, "take", take)
     with ReferenceBroker("amqp-0-9-1") as broker:
-        order = CampaignOrder(
+        order = order_of(
             subject_of(broker),
             tmp_path,
             60.0,
             patterns=("C09/order.twice/channel",),
             batch=4,
-            mutate=False,
             workers=workers,
         )
         Campaign(order).run()

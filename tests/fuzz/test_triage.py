@@ -195,8 +195,8 @@ def test_processor_time_for_which_nobody_is_to_blame_is_learnt() -> None:
     assert before_s < usual.cpu_s(100) == 1.0
 
 
-def test_a_target_that_stays_away_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+@pytest.mark.usefixtures("gone")
+def test_a_target_that_stays_away_ends_it() -> None:
     subject = Subject("gone", "amqp-0-9-1", Address("127.0.0.1", free_port()))
     with pytest.raises(TargetLost, match="gone no longer answers"):
         Triage(subject, Monitor(subject), Tempo()).blame(ITEMS, seen(Oracle.CRASH))
