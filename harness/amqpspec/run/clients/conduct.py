@@ -1,15 +1,43 @@
-"""Rules of conduct that clients of several dialects share, named by the frames of each.
+"""Rules of conduct: how one is declared as a case, and those that clients of several dialects share.
 
-Knows: conversations. Must not know: any dialect, verdicts.
+Knows: conversations, cases. Must not know: any dialect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import update_wrapper
 from itertools import pairwise
 
-from amqpspec.run.clients.judging import Looked, Rule
+from amqpspec.run.case import Body, case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import Looked, Rule, conducts
+from amqpspec.run.verdict import Verdict
 from amqpspec.wire.conversation import Conversation, Said
+
+
+def conduct(
+    id: str, covers: Iterable[str], scenarios: Iterable[str] = (), *, role: str = "", slow: bool = False
+) -> Callable[[Rule], Body]:
+    """Declare the rule below as a case: a peer keeps it wherever it applies in these scenarios.
+
+    Without ``scenarios``, these are all of the suite's package, which names them in ``EVERY``. ``role`` names the peer
+    that the verdict is about, if that is not the client.
+    """
+
+    def declare(rule: Rule) -> Body:
+        every = vars(sys.modules[rule.__module__.rpartition(".")[0]])["EVERY"]
+        chosen = tuple(scenarios) or every
+
+        def body(client: Client) -> Verdict:
+            verdict = conducts(client, rule, *chosen)
+            return replace(verdict, facts=replace(verdict.facts, role=role)) if role else verdict
+
+        return case(id, covers, slow=slow)(update_wrapper(body, rule))
+
+    return declare
 
 
 def pauses(conversation: Conversation, since_ns: int = 0) -> Iterator[tuple[Said, float]]:

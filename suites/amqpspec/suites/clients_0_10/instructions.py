@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked, Rule
 from amqpspec.spec.amqp_0_10 import DIALECT as TABLES
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_0_10 import EVERY
 from amqpspec.suites.clients_0_10._books import assembly_of
 from amqpspec.wire.amqp_0_10.instructions import COMMAND, CONTROL, Instruction
 from amqpspec.wire.amqp_0_10.problems import Problem
@@ -18,23 +15,19 @@ from amqpspec.wire.amqp_0_10.segments import Assembly
 from amqpspec.wire.conversation import Conversation
 
 _CLASSES = {c.code for c in TABLES.classes}
-Judge = Callable[[Client], Verdict]
 Find = Callable[[Assembly], str]
 """What is wrong with an assembly by one rule; empty if nothing is."""
 
 
-def _rule(find: Find, applies: Callable[[Assembly], bool] = lambda assembly: True) -> Judge:
-    def judge(client: Client) -> Verdict:
-        def rule(talk: Conversation) -> Iterator[Looked]:
-            for said in talk.by_client():
-                assembly = assembly_of(said)
-                if assembly is not None and applies(assembly):
-                    wrong = find(assembly)
-                    yield Looked(said, not wrong, wrong)
+def _rule(find: Find, applies: Callable[[Assembly], bool] = lambda assembly: True) -> Rule:
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client():
+            assembly = assembly_of(said)
+            if assembly is not None and applies(assembly):
+                wrong = find(assembly)
+                yield Looked(said, not wrong, wrong)
 
-        return conducts(client, rule, *EVERY)
-
-    return judge
+    return rule
 
 
 def _is(kind: int) -> Callable[[Assembly], bool]:
@@ -87,7 +80,7 @@ def _is_missing(problem: Problem) -> bool:
     return problem.actual == "no packing flag" and not problem.where.startswith("execution.result value ")
 
 
-_RULES: tuple[tuple[str, str, Judge, str], ...] = (
+_RULES: tuple[tuple[str, str, Rule, str], ...] = (
     ("control.readable", "encoding/control/layout", _rule(_unreadable, _is(CONTROL)),
      "Each control of a client consists of codes, packing flags and the announced fields only."),
     ("command.readable", "encoding/command/layout", _rule(_unreadable, _is(COMMAND)),
@@ -111,10 +104,6 @@ _RULES: tuple[tuple[str, str, Judge, str], ...] = (
 )  # fmt: skip
 
 
-def _declare(name: str, row: str, body: Judge, title: str) -> None:
-    body.__doc__, body.__module__ = title, __name__
-    globals()[f"case_{name}"] = case(f"client.{name}", covers=[row])(body)
-
-
-for _declared in _RULES:
-    _declare(*_declared)
+for _name, _row, _checked, _title in _RULES:
+    _checked.__doc__ = _title
+    globals()[f"case_{_name}"] = conduct(f"client.{_name}", covers=[_row])(_checked)

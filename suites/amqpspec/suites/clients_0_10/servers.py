@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.clients.mirror import asked_of_server, clear, declare_mirrored
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked
+from amqpspec.run.clients.mirror import SERVER, clear, declare_mirrored
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_0_10 import EVERY, frames, instructions, sessions
+from amqpspec.suites.clients_0_10 import frames, instructions, sessions
 from amqpspec.suites.clients_0_10._books import fields, frame_of, ids, instruction_of, is_command
 from amqpspec.wire.amqp_0_10.serial import add, distance
 from amqpspec.wire.conversation import Conversation, Said
@@ -30,119 +28,97 @@ _STEPS = {
 _HANDSHAKE = {name for names in _STEPS.values() for name in names}
 
 
-@case("server.handshake.order", covers=["server/handshake/order"])
-def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
+@conduct("server.handshake.order", covers=["server/handshake/order"], role=SERVER)
+def keeps_the_order_of_the_handshake(talk: Conversation) -> Iterator[Looked]:
     """The server sends start, challenges, tune and open-ok in order, each in answer to the client."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        asked: list[tuple[str, ...]] = []
-        for said in clear(talk):
-            if said.sender is Side.CLIENT:
-                asked += [_STEPS[said.name]] if said.name in _STEPS else []
-            elif said.name in _HANDSHAKE:
-                kept = bool(asked) and said.name in asked[0]
-                yield Looked(said, kept, f"expected {' or '.join(asked[0]) if asked else 'none of them'}")
-                asked = asked[1:]
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    asked: list[tuple[str, ...]] = []
+    for said in clear(talk):
+        if said.sender is Side.CLIENT:
+            asked += [_STEPS[said.name]] if said.name in _STEPS else []
+        elif said.name in _HANDSHAKE:
+            kept = bool(asked) and said.name in asked[0]
+            yield Looked(said, kept, f"expected {' or '.join(asked[0]) if asked else 'none of them'}")
+            asked = asked[1:]
 
 
-@case("server.side", covers=["server/side"])
-def sends_only_what_servers_send(client: Client) -> Verdict:
+@conduct("server.side", covers=["server/side"], role=SERVER)
+def sends_only_what_servers_send(talk: Conversation) -> Iterator[Looked]:
     """The server sends no control or command that only clients send."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_server():
-            instruction = instruction_of(said)
-            if instruction is not None and instruction.row is not None:
-                yield Looked(said, instruction.row.sent_by is not Side.CLIENT)
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    for said in talk.by_server():
+        instruction = instruction_of(said)
+        if instruction is not None and instruction.row is not None:
+            yield Looked(said, instruction.row.sent_by is not Side.CLIENT)
 
 
-@case("server.frame.size", covers=["server/connection/tune-ok/max-frame-size/max-frame-size/sent"])
-def keeps_the_frame_size(client: Client) -> Verdict:
+@conduct(
+    "server.frame.size", covers=["server/connection/tune-ok/max-frame-size/max-frame-size/sent"], role=SERVER
+)
+def keeps_the_frame_size(talk: Conversation) -> Iterator[Looked]:
     """No frame of the server after tune-ok exceeds the agreed size."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        limit = None
-        for said in clear(talk):
-            frame = frame_of(said)
-            if said.name == "connection.tune-ok" and said.sender is Side.CLIENT:
-                limit = fields(said).get("max_frame_size")
-            elif said.sender is Side.SERVER and frame is not None and limit is not None:
-                yield Looked(said, frame.size <= limit, f"{frame.size} octets, agreed are {limit}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    limit = None
+    for said in clear(talk):
+        frame = frame_of(said)
+        if said.name == "connection.tune-ok" and said.sender is Side.CLIENT:
+            limit = fields(said).get("max_frame_size")
+        elif said.sender is Side.SERVER and frame is not None and limit is not None:
+            yield Looked(said, frame.size <= limit, f"{frame.size} octets, agreed are {limit}")
 
 
-@case("server.session.attached", covers=["server/session/attachment/attached-first"])
-def works_on_attached_channels(client: Client) -> Verdict:
+@conduct("server.session.attached", covers=["server/session/attachment/attached-first"], role=SERVER)
+def works_on_attached_channels(talk: Conversation) -> Iterator[Looked]:
     """The server sends session controls and commands only on a channel on which the client has attached a session.
 
     What the server sends until it answers a detach may cross it. If an attach is waiting for its answer, detached may
     be about an earlier session.
     """
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        asked: set[int] = set()
-        waiting: dict[int, int] = defaultdict(int)
-        for said in clear(talk):
-            if said.sender is Side.CLIENT and said.name == "session.attach":
-                asked.add(said.channel)
-                waiting[said.channel] += 1
-            elif said.sender is Side.SERVER and said.name in ("session.attached", "session.detached"):
-                if said.name == "session.detached" and not waiting[said.channel]:
-                    asked.discard(said.channel)
-                waiting[said.channel] = max(0, waiting[said.channel] - 1)
-            is_meant = said.name.startswith("session.") and said.name not in _ATTACHMENTS
-            if said.sender is Side.SERVER and (is_meant or is_command(said)):
-                yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    asked: set[int] = set()
+    waiting: dict[int, int] = defaultdict(int)
+    for said in clear(talk):
+        if said.sender is Side.CLIENT and said.name == "session.attach":
+            asked.add(said.channel)
+            waiting[said.channel] += 1
+        elif said.sender is Side.SERVER and said.name in ("session.attached", "session.detached"):
+            if said.name == "session.detached" and not waiting[said.channel]:
+                asked.discard(said.channel)
+            waiting[said.channel] = max(0, waiting[said.channel] - 1)
+        is_meant = said.name.startswith("session.") and said.name not in _ATTACHMENTS
+        if said.sender is Side.SERVER and (is_meant or is_command(said)):
+            yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
 
 
-@case("server.session.command-point", covers=["server/session/command-point"])
-def says_where_its_commands_begin(client: Client) -> Verdict:
+@conduct("server.session.command-point", covers=["server/session/command-point"], role=SERVER)
+def says_where_its_commands_begin(talk: Conversation) -> Iterator[Looked]:
     """The server sends command-point before its first command on a newly attached channel."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        begun: set[int] = set()
-        for said in clear(talk):
-            if said.name == "session.attach":
-                begun.discard(said.channel)
-            elif said.sender is Side.SERVER and said.name == "session.command-point":
-                begun.add(said.channel)
-            elif said.sender is Side.SERVER and is_command(said):
-                yield Looked(said, said.channel in begun, "no command-point before it")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    begun: set[int] = set()
+    for said in clear(talk):
+        if said.name == "session.attach":
+            begun.discard(said.channel)
+        elif said.sender is Side.SERVER and said.name == "session.command-point":
+            begun.add(said.channel)
+        elif said.sender is Side.SERVER and is_command(said):
+            yield Looked(said, said.channel in begun, "no command-point before it")
 
 
-@case("server.completed", covers=["server/session/completed/known"])
-def completes_what_was_sent(client: Client) -> Verdict:
+@conduct("server.completed", covers=["server/session/completed/known"], role=SERVER)
+def completes_what_was_sent(talk: Conversation) -> Iterator[Looked]:
     """The server's confirmed, completed and result name only commands that the client sent."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        following: dict[int, int] = {}
-        gaps: frozenset[int] = frozenset()
-        for said in clear(talk):
-            next_id = following.get(said.channel)
-            if said.sender is Side.CLIENT:
-                if said.name == "session.command-point":
-                    following[said.channel] = fields(said).get("command_id", 0)
-                elif said.name in ("session.attach", "session.gap"):
-                    # Commands in a gap are completed without being sent; numbering begins again at the next point.
-                    following.pop(said.channel, None)
-                    gaps = gaps | {said.channel} if said.name == "session.gap" else gaps - {said.channel}
-                elif is_command(said) and next_id is not None:
-                    following[said.channel] = add(next_id, 1)
-            elif said.name in _ABOUT_COMMANDS and next_id is not None and said.channel not in gaps:
-                # What precedes the command-point was sent on an earlier attachment of the session.
-                strange = [id for id in _about(said) if distance(next_id, id) >= 0]
-                yield Looked(said, not strange, f"never sent: {strange[:3]}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    following: dict[int, int] = {}
+    gaps: frozenset[int] = frozenset()
+    for said in clear(talk):
+        next_id = following.get(said.channel)
+        if said.sender is Side.CLIENT:
+            if said.name == "session.command-point":
+                following[said.channel] = fields(said).get("command_id", 0)
+            elif said.name in ("session.attach", "session.gap"):
+                # Commands in a gap are completed without being sent; numbering begins again at the next point.
+                following.pop(said.channel, None)
+                gaps = gaps | {said.channel} if said.name == "session.gap" else gaps - {said.channel}
+            elif is_command(said) and next_id is not None:
+                following[said.channel] = add(next_id, 1)
+        elif said.name in _ABOUT_COMMANDS and next_id is not None and said.channel not in gaps:
+            # What precedes the command-point was sent on an earlier attachment of the session.
+            strange = [id for id in _about(said) if distance(next_id, id) >= 0]
+            yield Looked(said, not strange, f"never sent: {strange[:3]}")
 
 
 def _about(said: Said) -> list[int]:
@@ -153,59 +129,44 @@ def _about(said: Said) -> list[int]:
     )
 
 
-@case("server.transfer.destination", covers=["server/message/transfer/destination"])
-def transfers_to_subscriptions(client: Client) -> Verdict:
+@conduct("server.transfer.destination", covers=["server/message/transfer/destination"], role=SERVER)
+def transfers_to_subscriptions(talk: Conversation) -> Iterator[Looked]:
     """The destination of each transfer belongs to a subscription of the client on that session."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        known: dict[int, set[str]] = defaultdict(set)
-        for said in clear(talk):
-            name = fields(said).get("destination", "")
-            if said.sender is Side.CLIENT and said.name == "message.subscribe":
-                known[said.channel].add(name)
-            elif said.sender is Side.SERVER and said.name == "message.transfer":
-                yield Looked(said, name in known[said.channel], f"no subscription to {name!r}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    known: dict[int, set[str]] = defaultdict(set)
+    for said in clear(talk):
+        name = fields(said).get("destination", "")
+        if said.sender is Side.CLIENT and said.name == "message.subscribe":
+            known[said.channel].add(name)
+        elif said.sender is Side.SERVER and said.name == "message.transfer":
+            yield Looked(said, name in known[said.channel], f"no subscription to {name!r}")
 
 
-@case("server.heartbeat.interval", covers=["server/connection/heartbeat/missed"])
-def sends_heartbeats(client: Client) -> Verdict:
+@conduct("server.heartbeat.interval", covers=["server/connection/heartbeat/missed"], role=SERVER)
+def sends_heartbeats(talk: Conversation) -> Iterator[Looked]:
     """An idle server is never silent for more than twice the client's heartbeat delay.
 
     A client that does not read keeps a server from being seen: only pauses count before which so little came that the
     server cannot have been stuck.
     """
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        delay_s = next((fields(s).get("heartbeat", 0) for s in talk.by_client("connection.tune-ok")), 0)
-        octets = 0
-        for said, later in pairwise(talk.by_server()) if delay_s else ():
-            octets += said.octets
-            gap_s = (later.at_ns - said.at_ns) / 1e9
-            if (
-                said.name not in ("greeting", *_HANDSHAKE - {"connection.open-ok"})
-                and octets <= _UNSTUCK_OCTETS
-            ):
-                why = f"{gap_s:.1f} s of silence after it, the delay is {delay_s} s"
-                yield Looked(said, gap_s <= 2 * delay_s or later.octets > _UNSTUCK_OCTETS, why)
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    delay_s = next((fields(s).get("heartbeat", 0) for s in talk.by_client("connection.tune-ok")), 0)
+    octets = 0
+    for said, later in pairwise(talk.by_server()) if delay_s else ():
+        octets += said.octets
+        gap_s = (later.at_ns - said.at_ns) / 1e9
+        if said.name not in ("greeting", *_HANDSHAKE - {"connection.open-ok"}) and octets <= _UNSTUCK_OCTETS:
+            why = f"{gap_s:.1f} s of silence after it, the delay is {delay_s} s"
+            yield Looked(said, gap_s <= 2 * delay_s or later.octets > _UNSTUCK_OCTETS, why)
 
 
-@case("server.close.last", covers=["server/connection/close"])
-def sends_nothing_behind_its_close(client: Client) -> Verdict:
+@conduct("server.close.last", covers=["server/connection/close"], role=SERVER)
+def sends_nothing_behind_its_close(talk: Conversation) -> Iterator[Looked]:
     """After its close the server sends only close-ok, and nothing after close-ok."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        said = list(talk.by_server())
-        first = next((at for at, s in enumerate(said) if s.name in _CLOSES), len(said))
-        for close in said[first : first + 1]:
-            allowed = ("connection.heartbeat", *_CLOSES[1:]) if close.name == _CLOSES[0] else ()
-            rest = [s for s in said[first + 1 :] if s.name not in allowed]
-            yield Looked(rest[0] if rest else close, not rest, f"after {close.name}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    said = list(talk.by_server())
+    first = next((at for at, s in enumerate(said) if s.name in _CLOSES), len(said))
+    for close in said[first : first + 1]:
+        allowed = ("connection.heartbeat", *_CLOSES[1:]) if close.name == _CLOSES[0] else ()
+        rest = [s for s in said[first + 1 :] if s.name not in allowed]
+        yield Looked(rest[0] if rest else close, not rest, f"after {close.name}")
 
 
 _RULES = (

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.peer.amqp_1_0.books import TERMINAL, number, serial
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.verdict import Verdict
-from amqpspec.suites.clients_1_0 import EVERY
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked
 from amqpspec.suites.clients_1_0._books import Books, fields, named, tag_of, walk
 from amqpspec.suites.clients_1_0._state import RECEIVER, Link
 from amqpspec.wire.amqp_1_0.composites import Composed
@@ -38,111 +35,83 @@ def _later(talk: Conversation) -> Iterator[tuple[Said, Link]]:
             yield said, link
 
 
-@case("client.delivery.id", covers=["performatives/transfer/delivery-id/first"])
-def numbers_its_deliveries(client: Client) -> Verdict:
+@conduct("client.delivery.id", covers=["performatives/transfer/delivery-id/first"])
+def numbers_its_deliveries(talk: Conversation) -> Iterator[Looked]:
     """The first transfer of a delivery has a delivery-id."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, _, _ in _firsts(talk):
-            yield Looked(said, "delivery_id" in fields(said).given, "no delivery-id")
-
-    return conducts(client, rule, *EVERY)
+    for said, _, _ in _firsts(talk):
+        yield Looked(said, "delivery_id" in fields(said).given, "no delivery-id")
 
 
-@case("client.delivery.id.sequence", covers=["links/delivery-ids-per-session"])
-def numbers_its_deliveries_in_sequence(client: Client) -> Verdict:
+@conduct("client.delivery.id.sequence", covers=["links/delivery-ids-per-session"])
+def numbers_its_deliveries_in_sequence(talk: Conversation) -> Iterator[Looked]:
     """The delivery-ids of a session form one sequence and increase by one each time."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, _, link in _firsts(talk):
-            last, told = link.session.last_id, number(fields(said)["delivery_id"], -1)
-            kept = last is None or told == serial(last + 1)
-            yield Looked(said, kept, f"delivery-id {told} behind {last}")
-
-    return conducts(client, rule, *EVERY)
+    for said, _, link in _firsts(talk):
+        last, told = link.session.last_id, number(fields(said)["delivery_id"], -1)
+        kept = last is None or told == serial(last + 1)
+        yield Looked(said, kept, f"delivery-id {told} behind {last}")
 
 
-@case("client.delivery.tag", covers=["performatives/transfer/delivery-tag/first"])
-def tags_its_deliveries(client: Client) -> Verdict:
+@conduct("client.delivery.tag", covers=["performatives/transfer/delivery-tag/first"])
+def tags_its_deliveries(talk: Conversation) -> Iterator[Looked]:
     """The first transfer of a delivery has a delivery-tag."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, _, _ in _firsts(talk):
-            yield Looked(said, "delivery_tag" in fields(said).given, "no delivery-tag")
-
-    return conducts(client, rule, *EVERY)
+    for said, _, _ in _firsts(talk):
+        yield Looked(said, "delivery_tag" in fields(said).given, "no delivery-tag")
 
 
-@case("client.delivery.tag.length", covers=["definitions/delivery-tag/length"])
-def keeps_tags_short(client: Client) -> Verdict:
+@conduct("client.delivery.tag.length", covers=["definitions/delivery-tag/length"])
+def keeps_tags_short(talk: Conversation) -> Iterator[Looked]:
     """A delivery-tag has at most 32 octets."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client("transfer"):
-            tag = fields(said)["delivery_tag"]
-            if isinstance(tag, bytes):
-                yield Looked(said, len(tag) <= _MAX_TAG_OCTETS, f"{len(tag)} octets")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client("transfer"):
+        tag = fields(said)["delivery_tag"]
+        if isinstance(tag, bytes):
+            yield Looked(said, len(tag) <= _MAX_TAG_OCTETS, f"{len(tag)} octets")
 
 
-@case("client.delivery.tag.unique", covers=["transfers/delivery-tag/unique"])
-def gives_a_tag_once(client: Client) -> Verdict:
+@conduct("client.delivery.tag.unique", covers=["transfers/delivery-tag/unique"])
+def gives_a_tag_once(talk: Conversation) -> Iterator[Looked]:
     """A delivery-tag is unique among the unsettled deliveries of a link."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, _, link in _firsts(talk):
-            taken = tag_of(fields(said)) in link.unsettled and fields(said)["resume"] is not True
-            yield Looked(said, not taken, "another delivery of that tag is unsettled")
-
-    return conducts(client, rule, *EVERY)
+    for said, _, link in _firsts(talk):
+        taken = tag_of(fields(said)) in link.unsettled and fields(said)["resume"] is not True
+        yield Looked(said, not taken, "another delivery of that tag is unsettled")
 
 
-@case("client.delivery.message-format", covers=["performatives/transfer/message-format/first"])
-def tells_the_format(client: Client) -> Verdict:
+@conduct("client.delivery.message-format", covers=["performatives/transfer/message-format/first"])
+def tells_the_format(talk: Conversation) -> Iterator[Looked]:
     """The first transfer of a delivery has a message-format."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, _, _ in _firsts(talk):
-            yield Looked(said, "message_format" in fields(said).given, "no message-format")
-
-    return conducts(client, rule, *EVERY)
+    for said, _, _ in _firsts(talk):
+        yield Looked(said, "message_format" in fields(said).given, "no message-format")
 
 
-@case("client.delivery.continuation.id", covers=["performatives/transfer/delivery-id/differs"])
-def goes_on_under_the_same_id(client: Client) -> Verdict:
+@conduct(
+    "client.delivery.continuation.id",
+    covers=["performatives/transfer/delivery-id/differs"],
+    scenarios=("large",),
+)
+def goes_on_under_the_same_id(talk: Conversation) -> Iterator[Looked]:
     """A later transfer of a delivery has the delivery-id of the first, or none."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, link in _later(talk):
-            told, id = fields(said)["delivery_id"], link.partial.id if link.partial else None
-            yield Looked(said, told in (None, id), f"delivery-id {told} within delivery {id}")
-
-    return conducts(client, rule, "large")
+    for said, link in _later(talk):
+        told, id = fields(said)["delivery_id"], link.partial.id if link.partial else None
+        yield Looked(said, told in (None, id), f"delivery-id {told} within delivery {id}")
 
 
-@case("client.delivery.continuation.tag", covers=["performatives/transfer/delivery-tag/differs"])
-def goes_on_under_the_same_tag(client: Client) -> Verdict:
+@conduct(
+    "client.delivery.continuation.tag",
+    covers=["performatives/transfer/delivery-tag/differs"],
+    scenarios=("large",),
+)
+def goes_on_under_the_same_tag(talk: Conversation) -> Iterator[Looked]:
     """A later transfer of a delivery has the delivery-tag of the first, or none."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, link in _later(talk):
-            told, tag = fields(said)["delivery_tag"], link.partial.tag if link.partial else None
-            yield Looked(said, told in (None, tag), "another delivery-tag")
-
-    return conducts(client, rule, "large")
+    for said, link in _later(talk):
+        told, tag = fields(said)["delivery_tag"], link.partial.tag if link.partial else None
+        yield Looked(said, told in (None, tag), "another delivery-tag")
 
 
-@case("client.delivery.aborted", covers=["performatives/transfer/more/not-with-aborted"])
-def ends_what_it_gives_up(client: Client) -> Verdict:
+@conduct("client.delivery.aborted", covers=["performatives/transfer/more/not-with-aborted"])
+def ends_what_it_gives_up(talk: Conversation) -> Iterator[Looked]:
     """An aborted transfer does not have more set."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client("transfer"):
-            if fields(said)["more"] is True:
-                yield Looked(said, fields(said)["aborted"] is not True, "more and aborted")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client("transfer"):
+        if fields(said)["more"] is True:
+            yield Looked(said, fields(said)["aborted"] is not True, "more and aborted")
 
 
 def _agreed(link: Link, mode: int) -> bool:
@@ -152,59 +121,47 @@ def _agreed(link: Link, mode: int) -> bool:
     )
 
 
-@case("client.delivery.mode-settled", covers=["performatives/transfer/settled/mode-settled"])
-def settles_in_mode_settled(client: Client) -> Verdict:
+@conduct("client.delivery.mode-settled", covers=["performatives/transfer/settled/mode-settled"])
+def settles_in_mode_settled(talk: Conversation) -> Iterator[Looked]:
     """On a link of mode settled, at least one transfer of each delivery has settled true."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "transfer"):
-            link = books.link_of(said)
-            last = fields(said)["more"] is not True and fields(said)["aborted"] is not True
-            if link is not None and last and _agreed(link, _SETTLED):
-                before = link.partial is not None and link.partial.settled == "client"
-                yield Looked(said, before or fields(said)["settled"] is True, "not settled")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "transfer"):
+        link = books.link_of(said)
+        last = fields(said)["more"] is not True and fields(said)["aborted"] is not True
+        if link is not None and last and _agreed(link, _SETTLED):
+            before = link.partial is not None and link.partial.settled == "client"
+            yield Looked(said, before or fields(said)["settled"] is True, "not settled")
 
 
-@case("client.delivery.mode-unsettled", covers=["performatives/transfer/settled/mode-unsettled"])
-def settles_nothing_in_mode_unsettled(client: Client) -> Verdict:
+@conduct("client.delivery.mode-unsettled", covers=["performatives/transfer/settled/mode-unsettled"])
+def settles_nothing_in_mode_unsettled(talk: Conversation) -> Iterator[Looked]:
     """On a link of mode unsettled, no transfer has settled true."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "transfer"):
-            link = books.link_of(said)
-            if link is not None and _agreed(link, _UNSETTLED):
-                # What is aborted is discarded, and settled whatever the field says (§2.7.5).
-                kept = fields(said)["settled"] is not True or fields(said)["aborted"] is True
-                yield Looked(said, kept, "settled")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "transfer"):
+        link = books.link_of(said)
+        if link is not None and _agreed(link, _UNSETTLED):
+            # What is aborted is discarded, and settled whatever the field says (§2.7.5).
+            kept = fields(said)["settled"] is not True or fields(said)["aborted"] is True
+            yield Looked(said, kept, "settled")
 
 
-@case("client.message.sections", covers=["messaging/sections"])
-def sends_sections_in_order(client: Client) -> Verdict:
+@conduct("client.message.sections", covers=["messaging/sections"])
+def sends_sections_in_order(talk: Conversation) -> Iterator[Looked]:
     """A message of format 0 consists of the sections of the specification in their order, and has a body."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        payloads: dict[int, bytes] = {}
-        for said, books in walk(talk, "transfer"):
-            link = books.link_of(said)
-            if link is None:
-                continue
-            format = fields(said)["message_format"] if link.partial is None else link.partial.format
-            # A delivery that is resumed may hold nothing, or the rest of what was sent before (§2.6.13).
-            resumed = fields(said)["resume"] is True if link.partial is None else link.partial.is_resumed
-            payload = payloads.pop(id(link), b"") + said.what.payload
-            if fields(said)["aborted"] is True or resumed:
-                continue
-            if fields(said)["more"] is True:
-                payloads[id(link)] = payload
-            elif format in (0, None) and not _is_control(link):
-                why = _problem(payload)
-                yield Looked(said, not why, why)
-
-    return conducts(client, rule, *EVERY)
+    payloads: dict[int, bytes] = {}
+    for said, books in walk(talk, "transfer"):
+        link = books.link_of(said)
+        if link is None:
+            continue
+        format = fields(said)["message_format"] if link.partial is None else link.partial.format
+        # A delivery that is resumed may hold nothing, or the rest of what was sent before (§2.6.13).
+        resumed = fields(said)["resume"] is True if link.partial is None else link.partial.is_resumed
+        payload = payloads.pop(id(link), b"") + said.what.payload
+        if fields(said)["aborted"] is True or resumed:
+            continue
+        if fields(said)["more"] is True:
+            payloads[id(link)] = payload
+        elif format in (0, None) and not _is_control(link):
+            why = _problem(payload)
+            yield Looked(said, not why, why)
 
 
 def _is_control(link: Link) -> bool:
@@ -221,51 +178,39 @@ def _problem(payload: bytes) -> str:
     return str(problems[0]) if problems else ""
 
 
-@case("client.disposition.known", covers=["performatives/disposition/directionality"])
-def disposes_of_what_there_is(client: Client) -> Verdict:
+@conduct("client.disposition.known", covers=["performatives/disposition/directionality"])
+def disposes_of_what_there_is(talk: Conversation) -> Iterator[Looked]:
     """The first and last delivery of a disposition have the direction that its role indicates."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "disposition"):
-            session, told = books.session_of(said), fields(said)
-            if session is None:
-                continue
-            known = session.incoming if told["role"] is RECEIVER else session.outgoing
-            first = number(told["first"], -1)
-            last = number(told["last"], first)
-            yield Looked(said, first in known and last in known, f"deliveries {first} to {last}")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "disposition"):
+        session, told = books.session_of(said), fields(said)
+        if session is None:
+            continue
+        known = session.incoming if told["role"] is RECEIVER else session.outgoing
+        first = number(told["first"], -1)
+        last = number(told["last"], first)
+        yield Looked(said, first in known and last in known, f"deliveries {first} to {last}")
 
 
-@case("client.disposition.settled-once", covers=["links/settled-for-ever"])
-def unsettles_nothing(client: Client) -> Verdict:
+@conduct("client.disposition.settled-once", covers=["links/settled-for-ever"], scenarios=_ACCEPTING)
+def unsettles_nothing(talk: Conversation) -> Iterator[Looked]:
     """The client does not send an unsettled disposition for a delivery that it has settled."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "disposition"):
-            session, told = books.session_of(said), fields(said)
-            if session is not None:
-                known = session.incoming if told["role"] is RECEIVER else session.outgoing
-                meant = named(known, told)
-                again = [d.id for d in meant if d.settled == "client"] if told["settled"] is not True else []
-                # A range may span what was settled before; only one about settled deliveries alone unsettles.
-                yield Looked(said, not again or len(again) < len(meant), f"delivery {again[:1]} is settled")
-
-    return conducts(client, rule, *_ACCEPTING)
+    for said, books in walk(talk, "disposition"):
+        session, told = books.session_of(said), fields(said)
+        if session is not None:
+            known = session.incoming if told["role"] is RECEIVER else session.outgoing
+            meant = named(known, told)
+            again = [d.id for d in meant if d.settled == "client"] if told["settled"] is not True else []
+            # A range may span what was settled before; only one about settled deliveries alone unsettles.
+            yield Looked(said, not again or len(again) < len(meant), f"delivery {again[:1]} is settled")
 
 
-@case("client.receiver.settles", covers=["definitions/rcv-settle-mode/first"])
-def settles_what_it_takes(client: Client) -> Verdict:
+@conduct("client.receiver.settles", covers=["definitions/rcv-settle-mode/first"], scenarios=_ACCEPTING)
+def settles_what_it_takes(talk: Conversation) -> Iterator[Looked]:
     """On a link of mode first, a receiver settles each delivery that has a terminal state before it closes."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "close"):
-            for session in books.sessions.values():
-                for delivery in session.incoming.values():
-                    state, first = delivery.state, not delivery.link.attach["rcv_settle_mode"]
-                    if first and isinstance(state, Composed) and state.name in TERMINAL:
-                        why = f"delivery {delivery.id} is {state.name} and not settled"
-                        yield Looked(said, bool(delivery.settled), why)
-
-    return conducts(client, rule, *_ACCEPTING)
+    for said, books in walk(talk, "close"):
+        for session in books.sessions.values():
+            for delivery in session.incoming.values():
+                state, first = delivery.state, not delivery.link.attach["rcv_settle_mode"]
+                if first and isinstance(state, Composed) and state.name in TERMINAL:
+                    why = f"delivery {delivery.id} is {state.name} and not settled"
+                    yield Looked(said, bool(delivery.settled), why)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.peer.amqp_1_0.books import number
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.conduct import pauses, says_goodbye
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.verdict import Verdict
-from amqpspec.suites.clients_1_0 import EVERY
+from amqpspec.run.clients.conduct import conduct, pauses, says_goodbye
+from amqpspec.run.clients.judging import Looked
 from amqpspec.suites.clients_1_0._books import LEAST_MAX_FRAME_OCTETS, fields, performative_of, walk
 from amqpspec.wire.conversation import Conversation, Said
 
@@ -27,106 +23,80 @@ VALUES = (
 )
 
 
-@case("client.frame.performative", covers=["framing/performative"])
-def sends_what_can_be_read(client: Client) -> Verdict:
+@conduct("client.frame.performative", covers=["framing/performative"])
+def sends_what_can_be_read(talk: Conversation) -> Iterator[Looked]:
     """Every frame of a client is complete, and its body begins with a performative."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client():
-            yield Looked(said, said.name != "garbled")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client():
+        yield Looked(said, said.name != "garbled")
 
 
-@case("client.frame.type", covers=["framing/type"])
-def sends_frames_of_known_types(client: Client) -> Verdict:
+@conduct("client.frame.type", covers=["framing/type"])
+def sends_frames_of_known_types(talk: Conversation) -> Iterator[Looked]:
     """A client's AMQP frames have type 0, and its SASL frames have type 1."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client():
-            yield Looked(said, not said.name.startswith("type-"))
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client():
+        yield Looked(said, not said.name.startswith("type-"))
 
 
 def _values(name: str, row: str) -> None:
-    def body(client: Client) -> Verdict:
-        def rule(talk: Conversation) -> Iterator[Looked]:
-            for said in talk.by_client(name):
-                problems = said.what.problems
-                yield Looked(said, not problems, str(problems[0]) if problems else "")
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client(name):
+            problems = said.what.problems
+            yield Looked(said, not problems, str(problems[0]) if problems else "")
 
-        return conducts(client, rule, *EVERY)
-
-    body.__doc__ = f"Each {name} of a client has its mandatory fields, and values of the right types."
-    globals()[f"case_{name}"] = case(f"client.{name}.fields", covers=[row])(body)
+    rule.__doc__ = f"Each {name} of a client has its mandatory fields, and values of the right types."
+    globals()[f"case_{name}"] = conduct(f"client.{name}.fields", covers=[row])(rule)
 
 
 for _name, _row in VALUES:
     _values(_name, _row)
 
 
-@case("client.frame.size", covers=["performatives/open/max-frame-size/respected"])
-def keeps_the_frame_size(client: Client) -> Verdict:
+@conduct("client.frame.size", covers=["performatives/open/max-frame-size/respected"])
+def keeps_the_frame_size(talk: Conversation) -> Iterator[Looked]:
     """No frame after the server's open exceeds the server's max-frame-size."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk):
-            limit = max(books.limit("max_frame_size"), LEAST_MAX_FRAME_OCTETS)
-            if books.server_opened is not None and performative_of(said) is not None:
-                yield Looked(said, said.octets <= limit, f"{said.octets} octets, the peer takes {limit}")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk):
+        limit = max(books.limit("max_frame_size"), LEAST_MAX_FRAME_OCTETS)
+        if books.server_opened is not None and performative_of(said) is not None:
+            yield Looked(said, said.octets <= limit, f"{said.octets} octets, the peer takes {limit}")
 
 
-@case("client.frame.channel-max", covers=["performatives/open/channel-max/respected"])
-def keeps_the_channel_max(client: Client) -> Verdict:
+@conduct("client.frame.channel-max", covers=["performatives/open/channel-max/respected"])
+def keeps_the_channel_max(talk: Conversation) -> Iterator[Looked]:
     """The client begins no session on a channel above the server's channel-max."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "begin"):
-            limit = books.limit("channel_max")
-            yield Looked(said, said.channel <= limit, f"channel {said.channel}, channel-max is {limit}")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "begin"):
+        limit = books.limit("channel_max")
+        yield Looked(said, said.channel <= limit, f"channel {said.channel}, channel-max is {limit}")
 
 
-@case("client.empty-frame.channel-zero", covers=["connections/empty-frame/channel-zero"])
-def sends_empty_frames_on_channel_zero(client: Client) -> Verdict:
+@conduct("client.empty-frame.channel-zero", covers=["connections/empty-frame/channel-zero"])
+def sends_empty_frames_on_channel_zero(talk: Conversation) -> Iterator[Looked]:
     """The client sends empty frames on channel 0."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client("empty"):
-            yield Looked(said, said.channel == 0, f"channel {said.channel}")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client("empty"):
+        yield Looked(said, said.channel == 0, f"channel {said.channel}")
 
 
-@case("client.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
-def sends_empty_frames_behind_open(client: Client) -> Verdict:
+@conduct("client.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
+def sends_empty_frames_behind_open(talk: Conversation) -> Iterator[Looked]:
     """The client sends empty frames only after its open."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "empty"):
-            yield Looked(said, books.opened is not None, "before open")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "empty"):
+        yield Looked(said, books.opened is not None, "before open")
 
 
-@case("client.idle-time-out", covers=["performatives/open/idle-time-out/required"], slow=True)
-def keeps_the_idle_timeout(client: Client) -> Verdict:
+@conduct(
+    "client.idle-time-out",
+    covers=["performatives/open/idle-time-out/required"],
+    scenarios=("idle",),
+    slow=True,
+)
+def keeps_the_idle_timeout(talk: Conversation) -> Iterator[Looked]:
     """An idle client sends something within the idle timeout that the server announced."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        opened = talk.first_of_server("open")
-        idle_ms = 0 if opened is None else number(fields(opened)["idle_time_out"], 0)
-        if opened is None or not idle_ms or talk.talk.hostile_ns is not None:
-            return
-        for before, gap_s in _silences(talk, opened):
-            kept = before.name == "close" or 1000 * gap_s < _GRACE * idle_ms
-            yield Looked(before, kept, f"{1000 * gap_s:.0f} ms of silence after it, announced were {idle_ms}")
-
-    return conducts(client, rule, "idle")
+    opened = talk.first_of_server("open")
+    idle_ms = 0 if opened is None else number(fields(opened)["idle_time_out"], 0)
+    if opened is None or not idle_ms or talk.talk.hostile_ns is not None:
+        return
+    for before, gap_s in _silences(talk, opened):
+        kept = before.name == "close" or 1000 * gap_s < _GRACE * idle_ms
+        yield Looked(before, kept, f"{1000 * gap_s:.0f} ms of silence after it, announced were {idle_ms}")
 
 
 def _silences(talk: Conversation, opened: Said) -> Iterator[tuple[Said, float]]:
@@ -139,32 +109,24 @@ def _silences(talk: Conversation, opened: Said) -> Iterator[tuple[Said, float]]:
     yield from pauses(talk, opened.at_ns)
 
 
-@case("client.close.written", covers=["performatives/close/written"])
-def closes_before_it_leaves(client: Client) -> Verdict:
+@conduct("client.close.written", covers=["performatives/close/written"], scenarios=("connect", "reconnect"))
+def closes_before_it_leaves(talk: Conversation) -> Iterator[Looked]:
     """A client that has finished sends close before it closes the socket."""
-    return conducts(client, says_goodbye("open", "close"), "connect", "reconnect")
+    yield from says_goodbye("open", "close")(talk)
 
 
-@case("client.close.last", covers=["performatives/close/nothing-after"])
-def says_nothing_behind_its_close(client: Client) -> Verdict:
+@conduct("client.close.last", covers=["performatives/close/nothing-after"])
+def says_nothing_behind_its_close(talk: Conversation) -> Iterator[Looked]:
     """The client sends nothing at all after its close."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk):
-            if books.closed is not None:
-                yield Looked(said, False, "after close")
-            elif said.name == "close":
-                yield Looked(said, True)
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk):
+        if books.closed is not None:
+            yield Looked(said, False, "after close")
+        elif said.name == "close":
+            yield Looked(said, True)
 
 
-@case("client.close.channel-zero", covers=["connections/closing/channel-zero"])
-def closes_on_channel_zero(client: Client) -> Verdict:
+@conduct("client.close.channel-zero", covers=["connections/closing/channel-zero"])
+def closes_on_channel_zero(talk: Conversation) -> Iterator[Looked]:
     """The client sends close on channel 0."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client("close"):
-            yield Looked(said, said.channel == 0, f"channel {said.channel}")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client("close"):
+        yield Looked(said, said.channel == 0, f"channel {said.channel}")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from amqpspec.peer.amqp_1_0.books import ahead, number
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.conduct import conduct
 from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_1_0 import EVERY
 from amqpspec.suites.clients_1_0._books import Books, fields, walk
 from amqpspec.suites.clients_1_0._state import Link
 from amqpspec.wire.conversation import Conversation, Said
@@ -19,68 +19,48 @@ from amqpspec.wire.conversation import Conversation, Said
 _ENDS = ("end", "close")
 
 
-@case("client.attach.handle.free", covers=["performatives/attach/handle/free"])
-def attaches_by_a_free_handle(client: Client) -> Verdict:
+@conduct("client.attach.handle.free", covers=["performatives/attach/handle/free"])
+def attaches_by_a_free_handle(talk: Conversation) -> Iterator[Looked]:
     """An attach uses a handle that no link of the session has."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "attach"):
-            known = books.link_of(said)
-            yield Looked(said, known is None or known.is_detached, "the handle has a link")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "attach"):
+        known = books.link_of(said)
+        yield Looked(said, known is None or known.is_detached, "the handle has a link")
 
 
-@case("client.attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
-def attaches_by_the_lowest_handle(client: Client) -> Verdict:
+@conduct("client.attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
+def attaches_by_the_lowest_handle(talk: Conversation) -> Iterator[Looked]:
     """An attach uses no handle above the lowest one that never had a link in the session."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "attach"):
-            session, handle = books.session_of(said), number(fields(said)["handle"], 0)
-            if session is not None:
-                lowest = next(h for h in range(len(session.links) + 1) if h not in session.links)
-                yield Looked(said, handle <= lowest, f"handle {handle}, {lowest} is free")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "attach"):
+        session, handle = books.session_of(said), number(fields(said)["handle"], 0)
+        if session is not None:
+            lowest = next(h for h in range(len(session.links) + 1) if h not in session.links)
+            yield Looked(said, handle <= lowest, f"handle {handle}, {lowest} is free")
 
 
-@case("client.attach.handle-max", covers=["performatives/begin/handle-max/respected"])
-def keeps_the_handle_max(client: Client) -> Verdict:
+@conduct("client.attach.handle-max", covers=["performatives/begin/handle-max/respected"])
+def keeps_the_handle_max(talk: Conversation) -> Iterator[Looked]:
     """The client attaches no link with a handle above the server's handle-max."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "attach"):
-            session, handle = books.session_of(said), number(fields(said)["handle"], 0)
-            if session is not None and session.answer is not None:
-                limit = number(session.answer["handle_max"], handle)
-                yield Looked(said, handle <= limit, f"handle {handle}, handle-max is {limit}")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "attach"):
+        session, handle = books.session_of(said), number(fields(said)["handle"], 0)
+        if session is not None and session.answer is not None:
+            limit = number(session.answer["handle_max"], handle)
+            yield Looked(said, handle <= limit, f"handle {handle}, handle-max is {limit}")
 
 
-@case("client.attach.initial-delivery-count", covers=["performatives/attach/initial-delivery-count/set"])
-def tells_where_its_count_begins(client: Client) -> Verdict:
+@conduct("client.attach.initial-delivery-count", covers=["performatives/attach/initial-delivery-count/set"])
+def tells_where_its_count_begins(talk: Conversation) -> Iterator[Looked]:
     """The attach of a sender contains an initial-delivery-count."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client("attach"):
-            if fields(said)["role"] is False:
-                yield Looked(said, "initial_delivery_count" in fields(said).given, "none")
-
-    return conducts(client, rule, *EVERY)
+    for said in talk.by_client("attach"):
+        if fields(said)["role"] is False:
+            yield Looked(said, "initial_delivery_count" in fields(said).given, "none")
 
 
-@case("client.attach.name", covers=["links/names/unique"])
-def gives_a_name_once(client: Client) -> Verdict:
+@conduct("client.attach.name", covers=["links/names/unique"])
+def gives_a_name_once(talk: Conversation) -> Iterator[Looked]:
     """A link name is unique among the attached links of one direction."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "attach"):
-            taken = (fields(said)["name"], fields(said)["role"])
-            yield Looked(said, taken not in _names(books), f"the name {taken[0]!r} is taken")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "attach"):
+        taken = (fields(said)["name"], fields(said)["role"])
+        yield Looked(said, taken not in _names(books), f"the name {taken[0]!r} is taken")
 
 
 def _names(books: Books) -> set[tuple[object, object]]:
@@ -89,31 +69,23 @@ def _names(books: Books) -> set[tuple[object, object]]:
     return {(link.attach["name"], link.attach["role"]) for link in links if not link.is_detached}
 
 
-@case("client.link.handles", covers=["links/handles/until-detach"])
-def speaks_of_attached_links(client: Client) -> Verdict:
+@conduct("client.link.handles", covers=["links/handles/until-detach"])
+def speaks_of_attached_links(talk: Conversation) -> Iterator[Looked]:
     """A flow, transfer or detach has a handle that the client attached and has not detached."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "flow", "transfer", "detach"):
-            if "handle" in fields(said).given:
-                link = books.link_of(said)
-                why = f"handle {fields(said)['handle']} has no link"
-                yield Looked(said, link is not None and not link.is_detached, why)
-
-    return conducts(client, rule, *EVERY)
-
-
-@case("client.link.direction", covers=["links/establishing/whose-terminus"])
-def sends_on_its_sending_links(client: Client) -> Verdict:
-    """The client sends transfers only on links that it attached as sender."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "transfer"):
+    for said, books in walk(talk, "flow", "transfer", "detach"):
+        if "handle" in fields(said).given:
             link = books.link_of(said)
-            if link is not None:
-                yield Looked(said, link.is_sender, "its sender is the receiver of this link")
+            why = f"handle {fields(said)['handle']} has no link"
+            yield Looked(said, link is not None and not link.is_detached, why)
 
-    return conducts(client, rule, *EVERY)
+
+@conduct("client.link.direction", covers=["links/establishing/whose-terminus"])
+def sends_on_its_sending_links(talk: Conversation) -> Iterator[Looked]:
+    """The client sends transfers only on links that it attached as sender."""
+    for said, books in walk(talk, "transfer"):
+        link = books.link_of(said)
+        if link is not None:
+            yield Looked(said, link.is_sender, "its sender is the receiver of this link")
 
 
 @case("client.detach.answer", covers=["links/closing/answer"])
@@ -176,30 +148,22 @@ class _Closings:
             self.crossed += [a for a in about if a not in self.crossed]
 
 
-@case("client.transfer.credit", covers=["links/flow/no-credit"])
-def sends_within_its_credit(client: Client) -> Verdict:
+@conduct("client.transfer.credit", covers=["links/flow/no-credit"])
+def sends_within_its_credit(talk: Conversation) -> Iterator[Looked]:
     """The client sends no more deliveries than the credit in the server's flows allows at most."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "transfer"):
-            link = books.link_of(said)
-            if link is not None and link.is_sender and link.partial is None:
-                left = 0 if link.credit_to is None else ahead(link.credit_to, link.delivery_count)
-                yield Looked(said, left > 0, "no credit is left")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "transfer"):
+        link = books.link_of(said)
+        if link is not None and link.is_sender and link.partial is None:
+            left = 0 if link.credit_to is None else ahead(link.credit_to, link.delivery_count)
+            yield Looked(said, left > 0, "no credit is left")
 
 
-@case("client.transfer.window", covers=["sessions/flow/remote-incoming-window"])
-def sends_within_the_window(client: Client) -> Verdict:
+@conduct("client.transfer.window", covers=["sessions/flow/remote-incoming-window"])
+def sends_within_the_window(talk: Conversation) -> Iterator[Looked]:
     """No transfer exceeds the server's incoming window."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said, books in walk(talk, "transfer"):
-            session = books.session_of(said)
-            if session is not None:
-                to = session.window_to
-                left = 0 if to is None else ahead(to, session.next_outgoing_id)
-                yield Looked(said, left > 0, "the window is used up")
-
-    return conducts(client, rule, *EVERY)
+    for said, books in walk(talk, "transfer"):
+        session = books.session_of(said)
+        if session is not None:
+            to = session.window_to
+            left = 0 if to is None else ahead(to, session.next_outgoing_id)
+            yield Looked(said, left > 0, "the window is used up")

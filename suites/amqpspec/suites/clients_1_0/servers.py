@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from amqpspec.peer.amqp_1_0.books import number
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.clients.mirror import asked_of_server, clear, declare_mirrored
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked
+from amqpspec.run.clients.mirror import SERVER, clear, declare_mirrored
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_1_0 import EVERY, deliveries, frames, links, opening, sessions
+from amqpspec.suites.clients_1_0 import deliveries, frames, links, opening, sessions
 from amqpspec.suites.clients_1_0._books import fields
 from amqpspec.wire.conversation import Conversation
 
@@ -24,58 +22,46 @@ _ANSWERED = {"sasl-header": "mechanisms", "sasl-init": "answer", "sasl-response"
 _SASL = {"sasl-mechanisms", "sasl-challenge", "sasl-outcome"}
 
 
-@case("server.handshake.order", covers=["server/sasl/negotiation/steps"])
-def keeps_the_steps_of_sasl(client: Client) -> Verdict:
+@conduct("server.handshake.order", covers=["server/sasl/negotiation/steps"], role=SERVER)
+def keeps_the_steps_of_sasl(talk: Conversation) -> Iterator[Looked]:
     """The server sends mechanisms after the SASL header, and a challenge or the outcome after the client's answer."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        owed: Counter[str] = Counter()
-        for said in clear(talk):
-            if said.sender is Side.CLIENT:
-                owed[_ANSWERED.get(said.name, "")] += 1
-            elif said.name in _SASL:
-                answer = "mechanisms" if said.name == "sasl-mechanisms" else "answer"
-                yield Looked(said, owed[answer] > 0, f"no {answer} was requested")
-                owed[answer] -= 1
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    owed: Counter[str] = Counter()
+    for said in clear(talk):
+        if said.sender is Side.CLIENT:
+            owed[_ANSWERED.get(said.name, "")] += 1
+        elif said.name in _SASL:
+            answer = "mechanisms" if said.name == "sasl-mechanisms" else "answer"
+            yield Looked(said, owed[answer] > 0, f"no {answer} was requested")
+            owed[answer] -= 1
 
 
-@case("server.sasl.outcome", covers=["server/sasl/outcome/then-headers"])
-def works_behind_its_header(client: Client) -> Verdict:
+@conduct("server.sasl.outcome", covers=["server/sasl/outcome/then-headers"], role=SERVER)
+def works_behind_its_header(talk: Conversation) -> Iterator[Looked]:
     """The server sends the AMQP header before any frame of that layer."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        layer = ""
-        for said in talk.by_server():
-            if said.name.endswith("header"):
-                layer = said.name
-            elif said.name not in _SASL:
-                yield Looked(said, layer == "amqp-header", f"after {layer or 'nothing'}")
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    layer = ""
+    for said in talk.by_server():
+        if said.name.endswith("header"):
+            layer = said.name
+        elif said.name not in _SASL:
+            yield Looked(said, layer == "amqp-header", f"after {layer or 'nothing'}")
 
 
-@case("server.idle-time-out", covers=["server/performatives/open/idle-time-out/required"])
-def keeps_the_idle_timeout(client: Client) -> Verdict:
+@conduct("server.idle-time-out", covers=["server/performatives/open/idle-time-out/required"], role=SERVER)
+def keeps_the_idle_timeout(talk: Conversation) -> Iterator[Looked]:
     """An idle server sends something within twice the idle timeout that the client announced.
 
     A client that does not read keeps a server from being seen: only pauses count before which so little came that the
     server cannot have been stuck.
     """
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        idle_ms = next((number(fields(s)["idle_time_out"], 0) for s in talk.by_client("open")), 0)
-        octets = 0
-        for said, later in pairwise(talk.by_server()) if idle_ms else ():
-            octets += said.octets
-            gap_ms = (later.at_ns - said.at_ns) / 1e6
-            opened = said.name not in _SASL and not said.name.endswith("header")
-            if opened and octets <= _UNSTUCK_OCTETS and later.octets <= _UNSTUCK_OCTETS:
-                why = f"{gap_ms:.0f} ms of silence after it, announced were {idle_ms}"
-                yield Looked(said, gap_ms <= max(2 * idle_ms, _LEAST_MS), why)
-
-    return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
+    idle_ms = next((number(fields(s)["idle_time_out"], 0) for s in talk.by_client("open")), 0)
+    octets = 0
+    for said, later in pairwise(talk.by_server()) if idle_ms else ():
+        octets += said.octets
+        gap_ms = (later.at_ns - said.at_ns) / 1e6
+        opened = said.name not in _SASL and not said.name.endswith("header")
+        if opened and octets <= _UNSTUCK_OCTETS and later.octets <= _UNSTUCK_OCTETS:
+            why = f"{gap_ms:.0f} ms of silence after it, announced were {idle_ms}"
+            yield Looked(said, gap_ms <= max(2 * idle_ms, _LEAST_MS), why)
 
 
 _RULES = (
