@@ -9,7 +9,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -114,6 +114,21 @@ def case(
         )
         body.__dict__.setdefault("amqpspec_cases", []).append(declared)
         return body
+
+    return declare
+
+
+def case_after(
+    step: Callable[[Any], object], id: str, covers: Iterable[str], **options: Any
+) -> Callable[[Body], Body]:
+    """Declare the function below as a case that begins with a step of its peer; ``options`` are those of ``case``."""
+
+    def declare(body: Body) -> Body:
+        def whole(peer: Any) -> Verdict:
+            step(peer)
+            return body(peer)
+
+        return case(id, covers, **options)(update_wrapper(whole, body))
 
     return declare
 

@@ -5,6 +5,8 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.oracles import as_permitted, holds, judge_reaction
@@ -24,6 +26,12 @@ def rejects_violation(
     ``row`` names another covered row than the first; ``barrier`` and ``within_s`` go to ``Peer.reaction``.
     """
     return judge_reaction(peer, peer.reaction(channel, barrier=barrier, within_s=within_s), row)
+
+
+def rejects(peer: Peer, command: str, /, **args: Any) -> Verdict:
+    """A command on channel 0 that violates the row is refused; see ``rejects_violation``."""
+    peer.send(command, **args)
+    return rejects_violation(peer)
 
 
 def allows(peer: Peer, channel: int = 0, row: str = "") -> Verdict:

@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._entities import bind
@@ -324,15 +324,13 @@ def _returned(peer: Peer, kind: str) -> list[tuple[int, str, str, bytes]]:
 def no_queue(peer: Peer, kind: str, **args: Any) -> Verdict:
     """A consumer without a queue is refused."""
     peer.open_session()
-    peer.send(f"{kind}.consume", queue="", consumer_tag="c", **args)
-    return rejects_violation(peer)
+    return rejects(peer, f"{kind}.consume", queue="", consumer_tag="c", **args)
 
 
 def no_tag(peer: Peer, kind: str) -> Verdict:
     """A consumer without a tag is refused."""
     peer.open_session()
-    peer.send(f"{kind}.consume", queue=peer.queue(), consumer_tag="")
-    return rejects_violation(peer)
+    return rejects(peer, f"{kind}.consume", queue=peer.queue(), consumer_tag="")
 
 
 def tag_in_use(peer: Peer, kind: str) -> Verdict:
@@ -342,8 +340,7 @@ def tag_in_use(peer: Peer, kind: str) -> Verdict:
     other.open_session()
     for one in (peer, other):
         consume(one, kind, queue, consumer_tag="same")
-    peer.send(f"{kind}.consume", queue=queue, consumer_tag="same")
-    return rejects_violation(peer)
+    return rejects(peer, f"{kind}.consume", queue=queue, consumer_tag="same")
 
 
 def exclusive_access(peer: Peer, kind: str) -> Verdict:

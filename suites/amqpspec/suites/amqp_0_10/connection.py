@@ -25,6 +25,7 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._handshakes import (
     Step,
     before_open,
@@ -231,7 +232,7 @@ def forbidden_virtual_host(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@case(
+@in_session(
     "connection.open.virtual-host.separation",
     covers=[
         "connection/open/virtual-host/separation/entities",
@@ -242,7 +243,6 @@ def forbidden_virtual_host(peer: Peer) -> Verdict:
 )
 def separate_virtual_hosts(peer: Peer) -> Verdict:
     """A queue of one virtual host does not exist in another one and cannot be deleted from there."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_session()
@@ -257,10 +257,9 @@ def separate_virtual_hosts(peer: Peer) -> Verdict:
 # --- the end
 
 
-@case("connection.close-ok", covers=["connection/close-ok"])
+@in_session("connection.close-ok", covers=["connection/close-ok"])
 def close_is_answered(peer: Peer) -> Verdict:
     """The server answers close with close-ok and sends nothing more."""
-    peer.open_session()
     peer.claim("close-ok, then nothing or the end of the socket")
     answer = peer.close()
     if not is_one(answer, ("connection.close-ok",), None):
@@ -292,10 +291,11 @@ def nothing_behind_close(peer: Peer) -> Verdict:
     return _nothing_more(peer)
 
 
-@case("connection.close.reason", covers=["connection/close/reason", "connection/close-code/framing-error"])
+@in_session(
+    "connection.close.reason", covers=["connection/close/reason", "connection/close-code/framing-error"]
+)
 def close_says_why(peer: Peer) -> Verdict:
     """After a frame smaller than its header, the server closes the connection with 501 and should add a text."""
-    peer.open_session()
     peer.claim("close with framing-error, and with a text, which is optional")
     peer.send_octets(encode_frame(b"", type=CONTROL, size=3))
     close = peer.expect("connection.close", channel=None)
@@ -305,10 +305,9 @@ def close_says_why(peer: Peer) -> Verdict:
     return worst([verdict, said if close["reply_text"] else replace(said, outcome=Outcome.NONSTRICT)])
 
 
-@case("connection.close-code.framing-error", covers=["connection/close-code/framing-error"])
+@in_session("connection.close-code.framing-error", covers=["connection/close-code/framing-error"])
 def second_handshake(peer: Peer) -> Verdict:
     """Octets that form no frame header, such as a second protocol header, are rejected with 501."""
-    peer.open_session()
     # As a frame, it would have the size that its third and fourth letters are.
     peer.send_octets(peer.dialect.protocol_header.ljust(int.from_bytes(b"QP", "big"), b"\0"))
     return rejects_violation(peer, barrier=False, within_s=peer.patience_s)

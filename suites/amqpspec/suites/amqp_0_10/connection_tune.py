@@ -19,6 +19,7 @@ from amqpspec.run.oracles import (
     observed_either_way,
 )
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._handshakes import Step, before_open, greeted_with, proposal
 from amqpspec.wire.amqp_0_10.frames import encode_frame
 from amqpspec.wire.amqp_0_10.instructions import CONTROL, encode_instruction
@@ -236,10 +237,9 @@ def no_heartbeats(peer: Peer) -> Verdict:
     )
 
 
-@case("connection.heartbeat.traffic", covers=["connection/heartbeat/traffic"])
+@in_session("connection.heartbeat.traffic", covers=["connection/heartbeat/traffic"])
 def heartbeats_of_the_client(peer: Peer) -> Verdict:
     """A client may send heartbeats at any time, even if none were agreed on."""
-    peer.open_session()
     peer.claim("the server executes commands after heartbeats")
     for _ in range(2):
         peer.send("connection.heartbeat")

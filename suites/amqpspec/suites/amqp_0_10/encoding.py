@@ -14,6 +14,7 @@ from amqpspec.run.amqp_0_10.oracles import well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
     command_of,
@@ -64,10 +65,9 @@ def byte_order(peer: Peer) -> Verdict:
     return equals(peer, peer.sessions[0].done.ranges, ((_POINT, _POINT + 1),), "completed")
 
 
-@case("encoding.struct", covers=["encoding/struct/size", "encoding/struct/code", "type/struct32"])
+@in_session("encoding.struct", covers=["encoding/struct/size", "encoding/struct/code", "type/struct32"])
 def structs_there_and_back(peer: Peer) -> Verdict:
     """Two consecutive structs arrive as they were sent, each with its code and size."""
-    peer.open_session()
     message = Packed(_MESSAGE, {"content_type": "text/plain", "correlation_id": b"\x00\xff", "app_id": b"a"})
     peer.claim("both structs, unchanged")
     got = _passed(peer, [_addressed, message])
@@ -75,10 +75,9 @@ def structs_there_and_back(peer: Peer) -> Verdict:
     return equals(peer, seen, (dict(_PLAIN), dict(message.fields)), "structs")
 
 
-@case("encoding.packing.order", covers=["encoding/packing/order", "encoding/packing/present"])
+@in_session("encoding.packing.order", covers=["encoding/packing/order", "encoding/packing/present"])
 def flags_of_nine_fields(peer: Peer) -> Verdict:
     """Fields with flags in the first and in the second octet of packing flags arrive unchanged."""
-    peer.open_session()
     # The application headers are the ninth field; the content length the first.
     fields = {"content_length": 3, "user_id": peer.login.user.encode(), "app_id": b"app"}
     peer.claim("every field that was sent")
@@ -88,10 +87,11 @@ def flags_of_nine_fields(peer: Peer) -> Verdict:
     return equals(peer, seen, {**fields, "k": "v"}, "fields")
 
 
-@case("encoding.packing.present", covers=["encoding/packing/present", "encoding/packing/absent", "type/bit"])
+@in_session(
+    "encoding.packing.present", covers=["encoding/packing/present", "encoding/packing/absent", "type/bit"]
+)
 def empty_is_not_absent(peer: Peer) -> Verdict:
     """A field that is empty arrives empty; a field that is absent is absent on arrival."""
-    peer.open_session()
     peer.claim("an empty correlation-id, no content-type and no reply-to")
     got = _passed(peer, [_addressed, Packed(_MESSAGE, {"correlation_id": b"", "app_id": b"x"})])
     seen = {key: got.message.get(key) for key in ("correlation_id", "app_id", "content_type", "reply_to")}
@@ -99,10 +99,9 @@ def empty_is_not_absent(peer: Peer) -> Verdict:
     return equals(peer, seen, wanted, "fields")
 
 
-@case("type.bit", covers=["type/bit"])
+@in_session("type.bit", covers=["type/bit"])
 def bits_are_flags(peer: Peer) -> Verdict:
     """Of two queues, only the one declared with the exclusive bit is exclusive."""
-    peer.open_session()
     peer.claim("exclusive for the first queue only")
     names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
     seen = [bool(peer.call("queue.query", queue=name).fields.get("exclusive")) for name in names]
@@ -137,10 +136,9 @@ def required_fields(peer: Peer) -> Verdict:
 # --- controls and commands
 
 
-@case("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
+@in_session("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
 def own_frames_can_be_read(peer: Peer) -> Verdict:
     """The controls and commands that the server sends follow the layout in the tables."""
-    peer.open_session()
     queue = peer.queue()
     peer.publish(queue, b"body", message={"content_type": "text/plain"})
     peer.subscribe(queue)
@@ -154,10 +152,9 @@ def own_frames_can_be_read(peer: Peer) -> Verdict:
     return well_formed(peer)
 
 
-@case("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
+@in_session("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
 def executed_once_in_order(peer: Peer) -> Verdict:
     """Five transfers deliver five messages, in order."""
-    peer.open_session()
     queue = peer.queue()
     sent = [b"message %d" % number for number in range(5)]
     peer.claim("each message once, in order")
@@ -268,10 +265,9 @@ def exception_on_its_channel(peer: Peer) -> Verdict:
 # --- header and body segments
 
 
-@case("encoding.header-segment.any-order", covers=["encoding/header-segment/any-order"])
+@in_session("encoding.header-segment.any-order", covers=["encoding/header-segment/any-order"])
 def structs_in_any_order(peer: Peer) -> Verdict:
     """The server accepts message properties before delivery properties and the other way round."""
-    peer.open_session()
     message = Packed(_MESSAGE, {"content_type": "text/plain"})
     peer.claim("both messages with their properties")
     orders = ([message, _addressed], [_addressed, message])
@@ -292,10 +288,9 @@ def structs_that_stand_twice(peer: Peer) -> Verdict:
     return each_judged(peer, [twice], borne)
 
 
-@case("encoding.header-segment.unknown-entry", covers=["encoding/header-segment/unknown-entry"])
+@in_session("encoding.header-segment.unknown-entry", covers=["encoding/header-segment/unknown-entry"])
 def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
     """Structs with unknown codes arrive with the same octets."""
-    peer.open_session()
     unknown = [UnknownStruct((200, 7), b"\x00\x00"), UnknownStruct((4, 99), b"\x00\x01\xff")]
     peer.claim("both unknown structs, unchanged")
     got = _passed(peer, [_addressed, *unknown])
@@ -337,10 +332,9 @@ def body_without_a_command(peer: Peer) -> Verdict:
     return each_judged(peer, [octets_of(cut_up(BODY, [b"body"]))])
 
 
-@case("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
+@in_session("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
 def bodies_pass_unchanged(peer: Peer) -> Verdict:
     """Bodies with any octets, and with sizes around the frame limits, arrive unchanged."""
-    peer.open_session()
     queue = peer.queue()
     every = bytes(range(256))
     sent = [b"", b"\0", every, (every * 300)[: 65535 - 12], (every * 300)[: 65535 - 11], every * 300]

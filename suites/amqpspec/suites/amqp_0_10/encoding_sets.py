@@ -12,6 +12,7 @@ from amqpspec.run.amqp_0_10.oracles import allows
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import among, completed_now
 from amqpspec.suites.amqp_0_10._wire import command_of, control_of, each_judged
 from amqpspec.wire.amqp_0_10.instructions import encode_instruction
@@ -58,10 +59,9 @@ def empty_sets(peer: Peer) -> Verdict:
     return equals(peer, among(completed_now(peer), range(4)), [True, True, True, False], "reported completed")
 
 
-@case("type.sequence-set.wide", covers=["type/sequence-set/layout"])
+@in_session("type.sequence-set.wide", covers=["type/sequence-set/layout"])
 def wide_sets(peer: Peer) -> Verdict:
     """The server accepts a range of nearly half of all numbers, and the session continues to work."""
-    peer.open_session()
     peer.claim("no refusal")
     peer.send("session.known-completed", commands=((0x80000001, _MOST),))
     return allows(peer)

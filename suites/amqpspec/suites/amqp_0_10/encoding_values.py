@@ -23,6 +23,7 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
     command_of,
@@ -54,10 +55,9 @@ def _transferring(headers: Any) -> Act:
     return act
 
 
-@case("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
+@in_session("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
 def unknown_type_codes(peer: Peer) -> Verdict:
     """A value of an unknown type does not prevent the server from reading the values after it."""
-    peer.open_session()
     headers = {"a": Value(0x0F, b"\x01"), "b": Value(0x9F, b"two"), "known": "last"}
     peer.publish(peer.queue(), message={"application_headers": headers})
     peer.claim("the message is accepted, or refused because its type is not supported")

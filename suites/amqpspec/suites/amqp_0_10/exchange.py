@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import (
     Route,
     bodies,
@@ -27,29 +28,26 @@ from amqpspec.suites.amqp_0_10._entities import (
 _REQUIRED, _OPTIONAL = ("direct", "fanout"), ("topic", "headers")
 
 
-@case("exchange.type.direct", covers=["exchange/required-types", "exchange/bind/unbound"])
+@in_session("exchange.type.direct", covers=["exchange/required-types", "exchange/bind/unbound"])
 def direct(peer: Peer) -> Verdict:
     """A direct exchange compares the whole key and routes to every queue that is bound with it."""
-    peer.open_session()
     peer.claim("each message in the queues that are bound with its key")
     keys = ("red", "blue", "red", "redder", "RED")
     found = routed(peer, "direct", [(key, {}) for key in keys[:4]], [(key, {}) for key in (*keys, "")])
     return equals(peer, found, [[0, 2], [1], [0, 2], [3], []], "messages by queue")
 
 
-@case("exchange.type.fanout", covers=["exchange/required-types"])
+@in_session("exchange.type.fanout", covers=["exchange/required-types"])
 def fanout(peer: Peer) -> Verdict:
     """A fanout exchange routes every message to every queue, whatever the keys."""
-    peer.open_session()
     peer.claim("every message in every queue")
     found = routed(peer, "fanout", [("red", {}), ("", {})], [("red", {}), ("blue", {}), ("", {})])
     return equals(peer, found, [[0, 1, 2], [0, 1, 2], []], "messages by queue")
 
 
-@case("exchange.type.topic", covers=["exchange-types/topic"])
+@in_session("exchange.type.topic", covers=["exchange-types/topic"])
 def topic(peer: Peer) -> Verdict:
     """In patterns of a topic exchange, a star matches one word and a hash any number of words."""
-    peer.open_session()
     peer.exchange("topic")  # the type is optional (2.3.1): if it is missing, the case is blocked
     peer.claim("each message in the queues whose pattern matches its key")
     patterns = ("a.*", "a.#", "*.b", "#", "a.b")
@@ -59,10 +57,9 @@ def topic(peer: Peer) -> Verdict:
     return equals(peer, found, wanted, "messages by pattern")
 
 
-@case("exchange.type.headers", covers=["exchange-types/headers"])
+@in_session("exchange.type.headers", covers=["exchange-types/headers"])
 def headers(peer: Peer) -> Verdict:
     """A headers exchange compares names and values of all headers in the binding, or of any of them."""
-    peer.open_session()
     peer.exchange("headers")  # the type is optional (2.3.1): if it is missing, the case is blocked
     peer.claim("each message in the queues whose arguments match its headers")
     both = {"color": "red", "size": "big"}
@@ -76,10 +73,9 @@ def headers(peer: Peer) -> Verdict:
     return equals(peer, found, [[0], [0, 1, 2], [0, 2, 3], []], "messages by binding")
 
 
-@case("exchange.type.headers.values", covers=["exchange-types/headers"])
+@in_session("exchange.type.headers.values", covers=["exchange-types/headers"])
 def values_of_headers(peer: Peer) -> Verdict:
     """A headers exchange compares lists item by item and distinguishes true from 1."""
-    peer.open_session()
     peer.exchange("headers")  # the type is optional (2.3.1): if it is missing, the case is blocked
     peer.claim("each message in the queues whose argument is equal to its header")
     values: tuple[Any, ...] = (["a", "b"], ["b"], True, 1)
@@ -89,20 +85,18 @@ def values_of_headers(peer: Peer) -> Verdict:
     return equals(peer, found, [[0], [1], [2], [3], []], "messages by binding")
 
 
-@case("exchange.type.recommended", covers=["exchange/recommended-types"])
+@in_session("exchange.type.recommended", covers=["exchange/recommended-types"])
 def recommended_types(peer: Peer) -> Verdict:
     """Exchanges of types topic and headers can be declared."""
-    peer.open_session()
     peer.claim("an exchange of each type")
     types = ("topic", "headers")
     found = [exchange_of(peer, peer.exchange(type)).get("type") for type in types]
     return equals(peer, found, [*types], "types")
 
 
-@case("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
+@in_session("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
 def standard_exchanges(peer: Peer) -> Verdict:
     """The server provides an exchange of each standard type that it implements."""
-    peer.open_session()
     return _standard_exchanges(peer)
 
 
@@ -120,13 +114,12 @@ def _implements(peer: Peer, type: str) -> bool:
     return declared(probe, probe.will_clean("exchange", probe.name("x")), type)
 
 
-@case(
+@in_session(
     "exchange.required-instances.direct",
     covers=["exchange/required-instances/direct", "exchange/query/name/default"],
 )
 def direct_exchanges(peer: Peer) -> Verdict:
     """The server provides amq.direct and the exchange without a name, both of type direct."""
-    peer.open_session()
     peer.claim("two direct exchanges")
     named = exchange_of(peer, "amq.direct")
     nameless = peer.call("exchange.query").fields
@@ -147,10 +140,11 @@ def standard_exchanges_elsewhere(peer: Peer) -> Verdict:
     return _standard_exchanges(other)
 
 
-@case("exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"])
+@in_session(
+    "exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"]
+)
 def default_exchange(peer: Peer) -> Verdict:
     """A message sent without an exchange goes to the queue that its key names."""
-    peer.open_session()
     queues = [peer.queue() for _ in "12"]
     peer.claim("each message in the queue that its key names")
     for number, queue in enumerate(queues):
@@ -159,10 +153,9 @@ def default_exchange(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"0"], [b"1"]], "bodies by queue")
 
 
-@case("exchange.minimum", covers=["exchange/declare/minimum"])
+@in_session("exchange.minimum", covers=["exchange/declare/minimum"])
 def sixteen_exchanges(peer: Peer) -> Verdict:
     """The server supports 16 exchanges, and each of them routes independently."""
-    peer.open_session()
     peer.claim("16 exchanges")
     names = [peer.exchange("fanout") for _ in range(16)]
     (queue,) = bound_to(peer, names[0], [""])
@@ -174,10 +167,9 @@ def sixteen_exchanges(peer: Peer) -> Verdict:
     )
 
 
-@case("exchange.name.syntax", covers=["exchange/name/syntax"])
+@in_session("exchange.name.syntax", covers=["exchange/name/syntax"])
 def names(peer: Peer) -> Verdict:
     """A name may contain digits, letters and underscores, and begin with any of them; case matters."""
-    peer.open_session()
     own = "".join(c for c in peer.name("x") if c.isalnum())
     wanted = [f"{first}{own}" for first in ("1", "_", "a", "A")]
     peer.claim("an exchange for each name")
@@ -189,58 +181,49 @@ def names(peer: Peer) -> Verdict:
     return equals(peer, found, [[], [], [b"lower"], []], "bodies by exchange")
 
 
-@case(
+@in_session(
     "exchange.default-access.declare",
     covers=["exchange/declare/exchange/exchange-name-required", "exchange/default-access/publish-only"],
     destructive=True,
 )
 def nameless_declare(peer: Peer) -> Verdict:
     """An exchange without a name cannot be declared."""
-    peer.open_session()
-    peer.send("exchange.declare", exchange="", type="direct")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange="", type="direct")
 
 
-@case(
+@in_session(
     "exchange.default-access.delete",
     covers=["exchange/delete/exchange/exchange-name-required", "exchange/default-access/refused"],
     destructive=True,
 )
 def nameless_delete(peer: Peer) -> Verdict:
     """The default exchange cannot be deleted."""
-    peer.open_session()
-    peer.send("exchange.delete", exchange="")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.delete", exchange="")
 
 
-@case(
+@in_session(
     "exchange.default-access.bind",
     covers=["exchange/bind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
 def nameless_bind(peer: Peer) -> Verdict:
     """A queue cannot be bound to the default exchange."""
-    peer.open_session()
     queue = peer.queue()
-    peer.send("exchange.bind", queue=queue, exchange="", binding_key="another")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.bind", queue=queue, exchange="", binding_key="another")
 
 
-@case(
+@in_session(
     "exchange.default-access.unbind",
     covers=["exchange/unbind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
 def nameless_unbind(peer: Peer) -> Verdict:
     """A queue cannot be unbound from the default exchange."""
-    peer.open_session()
     queue = peer.queue()
-    peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.unbind", queue=queue, exchange="", binding_key=queue)
 
 
-@case("exchange.default-access.survives", covers=["exchange/default-exchange"])
+@in_session("exchange.default-access.survives", covers=["exchange/default-exchange"])
 def default_binding_survives(peer: Peer) -> Verdict:
     """After a refused unbind from the default exchange, the queue keeps its binding."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
     peer.reaction()

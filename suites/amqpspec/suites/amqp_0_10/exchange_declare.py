@@ -6,10 +6,10 @@ Knows: what a second declare may say, what a delete takes along. Must not know: 
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
-from amqpspec.run.case import case
+from amqpspec.run.amqp_0_10.oracles import allows, rejects
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import (
     bind,
     bodies,
@@ -23,36 +23,30 @@ from amqpspec.suites.amqp_0_10._entities import (
 # --- names and types
 
 
-@case("exchange.declare.reserved-names", covers=["exchange/declare/exchange/reserved-names"])
+@in_session("exchange.declare.reserved-names", covers=["exchange/declare/exchange/reserved-names"])
 def reserved_name(peer: Peer) -> Verdict:
     """A name that begins with amq. cannot be declared."""
-    peer.open_session()
-    peer.send("exchange.declare", exchange=f"amq.{peer.name('x')}", type="direct")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=f"amq.{peer.name('x')}", type="direct")
 
 
-@case("exchange.declare.reserved-names.passive", covers=["exchange/declare/exchange/reserved-names"])
+@in_session("exchange.declare.reserved-names.passive", covers=["exchange/declare/exchange/reserved-names"])
 def reserved_name_passively(peer: Peer) -> Verdict:
     """A standard exchange can be declared passively."""
-    peer.open_session()
     peer.claim("the server accepts a passive declare")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True)
     return allows(peer)
 
 
-@case("exchange.declare.typed", covers=["exchange/declare/type/typed"])
+@in_session("exchange.declare.typed", covers=["exchange/declare/type/typed"])
 def another_type(peer: Peer) -> Verdict:
     """An exchange cannot be declared again with another type."""
-    peer.open_session()
     name = peer.exchange("direct")
-    peer.send("exchange.declare", exchange=name, type="fanout")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=name, type="fanout")
 
 
-@case("exchange.declare.same-type", covers=["exchange/declare/type/typed"])
+@in_session("exchange.declare.same-type", covers=["exchange/declare/type/typed"])
 def the_same_type(peer: Peer) -> Verdict:
     """An exchange can be declared again unchanged, and keeps its bindings."""
-    peer.open_session()
     name = peer.exchange("direct")
     (queue,) = bound_to(peer, name, ["k"])
     peer.claim("the declare is accepted, and the binding still exists")
@@ -61,30 +55,25 @@ def the_same_type(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue), [b"still"], "bodies")
 
 
-@case("exchange.declare.unknown-type", covers=["exchange/declare/type/exchange-type-not-found"])
+@in_session("exchange.declare.unknown-type", covers=["exchange/declare/type/exchange-type-not-found"])
 def unknown_type(peer: Peer) -> Verdict:
     """The server rejects the declare of an exchange of an unknown type."""
-    peer.open_session()
     name = peer.will_clean("exchange", peer.name("x"))
-    peer.send("exchange.declare", exchange=name, type=f"x-{peer.name('type')}")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=name, type=f"x-{peer.name('type')}")
 
 
 # --- passive
 
 
-@case("exchange.declare.passive.not-found", covers=["exchange/declare/passive/not-found"])
+@in_session("exchange.declare.passive.not-found", covers=["exchange/declare/passive/not-found"])
 def passive_declare(peer: Peer) -> Verdict:
     """A passive declare of an exchange that does not exist is refused."""
-    peer.open_session()
-    peer.send("exchange.declare", exchange=peer.name("missing"), type="direct", passive=True)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=peer.name("missing"), type="direct", passive=True)
 
 
-@case("exchange.declare.passive.no-create", covers=["exchange/declare/passive/no-create"])
+@in_session("exchange.declare.passive.no-create", covers=["exchange/declare/passive/no-create"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     """A passive declare never creates an exchange."""
-    peer.open_session()
     name = peer.will_clean("exchange", peer.name("missing"))
     peer.send("exchange.declare", exchange=name, type="direct", passive=True)
     peer.reaction()
@@ -93,10 +82,9 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     return equals(peer, has_exchange(peer, name, 1), False, "exchange there")
 
 
-@case("exchange.declare.arguments.passive", covers=["exchange/declare/arguments/passive"])
+@in_session("exchange.declare.arguments.passive", covers=["exchange/declare/arguments/passive"])
 def passive_declare_with_arguments(peer: Peer) -> Verdict:
     """The server ignores the arguments of a passive declare."""
-    peer.open_session()
     name = peer.exchange("direct")
     peer.claim("the server accepts a passive declare with unknown arguments")
     peer.send(
@@ -105,22 +93,21 @@ def passive_declare_with_arguments(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case("exchange.declare.arguments.unknown", covers=["exchange/declare/arguments/unknown-argument"])
+@in_session("exchange.declare.arguments.unknown", covers=["exchange/declare/arguments/unknown-argument"])
 def unknown_arguments(peer: Peer) -> Verdict:
     """Arguments of a declare that the server does not know are refused."""
-    peer.open_session()
     name = peer.will_clean("exchange", peer.name("x"))
-    peer.send("exchange.declare", exchange=name, type="direct", arguments={"amqpspec-unknown": "x"})
-    return rejects_violation(peer)
+    return rejects(
+        peer, "exchange.declare", exchange=name, type="direct", arguments={"amqpspec-unknown": "x"}
+    )
 
 
 # --- the alternate exchange
 
 
-@case("exchange.declare.alternate-exchange", covers=["exchange/declare/alternate-exchange/when"])
+@in_session("exchange.declare.alternate-exchange", covers=["exchange/declare/alternate-exchange/when"])
 def alternate_exchange(peer: Peer) -> Verdict:
     """Messages that cannot be routed to a queue go to the alternate exchange, and no others do."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=alternate)
     (orphans,), (queue,) = bound_to(peer, alternate, [""]), bound_to(peer, name, ["k"])
@@ -130,10 +117,11 @@ def alternate_exchange(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, q) for q in (queue, orphans)], [[b"routed"], [b"orphan"]], "bodies")
 
 
-@case("exchange.declare.alternate-exchange.discarded", covers=["exchange/declare/alternate-exchange/when"])
+@in_session(
+    "exchange.declare.alternate-exchange.discarded", covers=["exchange/declare/alternate-exchange/when"]
+)
 def discard_unroutable(peer: Peer) -> Verdict:
     """With discard-unroutable, an unroutable message does not go to the alternate exchange."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=alternate)
     (orphans,) = bound_to(peer, alternate, [""])
@@ -143,10 +131,11 @@ def discard_unroutable(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, orphans), [b"orphan"], "bodies")
 
 
-@case("exchange.declare.alternate-exchange.none", covers=["exchange/declare/alternate-exchange/empty-name"])
+@in_session(
+    "exchange.declare.alternate-exchange.none", covers=["exchange/declare/alternate-exchange/empty-name"]
+)
 def no_alternate_exchange(peer: Peer) -> Verdict:
     """Without an alternate exchange, unroutable messages are silently dropped."""
-    peer.open_session()
     name = peer.exchange("direct")
     peer.claim("no refusal, and no message returned")
     peer.publish("nowhere", b"1", exchange=name)
@@ -156,20 +145,18 @@ def no_alternate_exchange(peer: Peer) -> Verdict:
     return equals(peer, back, [], "sent back")
 
 
-@case(
+@in_session(
     "exchange.declare.alternate-exchange.pre-existing",
     covers=["exchange/declare/alternate-exchange/pre-existing-exchange"],
 )
 def another_alternate_exchange(peer: Peer) -> Verdict:
     """An exchange cannot be declared again with another alternate exchange."""
-    peer.open_session()
     first, second = peer.exchange("fanout"), peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=first)
-    peer.send("exchange.declare", exchange=name, type="direct", alternate_exchange=second)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=name, type="direct", alternate_exchange=second)
 
 
-@case(
+@in_session(
     "exchange.declare.alternate-exchange.double-failure",
     covers=[
         "exchange/declare/alternate-exchange/double-failure/no-second",
@@ -178,7 +165,6 @@ def another_alternate_exchange(peer: Peer) -> Verdict:
 )
 def double_failure(peer: Peer) -> Verdict:
     """A message that the alternate exchange cannot route is dropped, without a second alternate exchange."""
-    peer.open_session()
     last = peer.exchange("fanout")
     middle = peer.exchange("direct", alternate_exchange=last)
     name = peer.exchange("direct", alternate_exchange=middle)
@@ -194,20 +180,18 @@ def double_failure(peer: Peer) -> Verdict:
 # --- durability and auto-delete
 
 
-@case("exchange.declare.durable.both", covers=["exchange/declare/durable/support"])
+@in_session("exchange.declare.durable.both", covers=["exchange/declare/durable/support"])
 def durable_and_transient(peer: Peer) -> Verdict:
     """The server supports durable and transient exchanges, and a query distinguishes them."""
-    peer.open_session()
     peer.claim("a durable exchange and a transient one")
     names = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
     found = [bool(exchange_of(peer, name).get("durable")) for name in names]
     return equals(peer, found, [True, False], "durable")
 
 
-@case("exchange.declare.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
+@in_session("exchange.declare.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def restart(peer: Peer) -> Verdict:
     """A durable exchange survives a restart with its type; a transient one does not."""
-    peer.open_session()
     names = [peer.exchange("topic", durable=durable) for durable in (True, False)]
     peer.context.restart()
     after = peer.another()
@@ -218,10 +202,9 @@ def restart(peer: Peer) -> Verdict:
     return equals(after, found, ["topic", None], "types")
 
 
-@case("exchange.declare.durable.sticky", covers=["exchange/declare/durable/sticky"])
+@in_session("exchange.declare.durable.sticky", covers=["exchange/declare/durable/sticky"])
 def durable_again(peer: Peer) -> Verdict:
     """The server ignores durable if the exchange already exists."""
-    peer.open_session()
     names = [peer.exchange("direct", durable=durable) for durable in (True, False)]
     peer.claim("no refusal, and durability unchanged")
     for name, durable in zip(names, (False, True), strict=True):
@@ -230,10 +213,9 @@ def durable_again(peer: Peer) -> Verdict:
     return equals(peer, found, [True, False], "durable")
 
 
-@case("exchange.declare.auto-delete.unused", covers=["exchange/declare/auto-delete/unused"])
+@in_session("exchange.declare.auto-delete.unused", covers=["exchange/declare/auto-delete/unused"])
 def goes_with_its_last_binding(peer: Peer) -> Verdict:
     """An auto-delete exchange exists while it is bound and is deleted with its last binding."""
-    peer.open_session()
     name = peer.exchange("fanout", auto_delete=True)
     queues = bound_to(peer, name, ["k", "k"])
     peer.claim("the exchange exists while it is bound and not afterwards")
@@ -243,10 +225,9 @@ def goes_with_its_last_binding(peer: Peer) -> Verdict:
     return equals(peer, (bound, vanishes(peer, "exchange", name)), (True, True), "exists, then deleted")
 
 
-@case("exchange.declare.auto-delete.never-used", covers=["exchange/declare/auto-delete/never-used"])
+@in_session("exchange.declare.auto-delete.never-used", covers=["exchange/declare/auto-delete/never-used"])
 def waits_for_its_first_binding(peer: Peer) -> Verdict:
     """An auto-delete exchange that was never bound remains; one that was bound is deleted."""
-    peer.open_session()
     fresh, used = (peer.exchange("fanout", auto_delete=True) for _ in "12")
     (queue,) = bound_to(peer, used, ["k"])
     peer.call("exchange.unbind", queue=queue, exchange=used, binding_key="k")
@@ -255,10 +236,9 @@ def waits_for_its_first_binding(peer: Peer) -> Verdict:
     return equals(peer, (gone, has_exchange(peer, fresh)), (True, True), "used one deleted, new one exists")
 
 
-@case("exchange.declare.auto-delete.sticky", covers=["exchange/declare/auto-delete/sticky"])
+@in_session("exchange.declare.auto-delete.sticky", covers=["exchange/declare/auto-delete/sticky"])
 def auto_delete_again(peer: Peer) -> Verdict:
     """The server ignores auto-delete if the exchange already exists."""
-    peer.open_session()
     names = [peer.exchange("fanout", auto_delete=auto) for auto in (True, False)]
     peer.claim("no refusal; only the exchange declared as auto-delete is deleted when it is unbound")
     for name, auto in zip(names, (False, True), strict=True):
@@ -272,10 +252,9 @@ def auto_delete_again(peer: Peer) -> Verdict:
 # --- delete
 
 
-@case("exchange.delete.bindings", covers=["exchange/delete/bindings"])
+@in_session("exchange.delete.bindings", covers=["exchange/delete/bindings"])
 def bindings_go_with_their_exchange(peer: Peer) -> Verdict:
     """Deleting an exchange removes its bindings: a new exchange of the same name has none."""
-    peer.open_session()
     name, other = peer.exchange("fanout"), peer.exchange("fanout")
     queue, witness = peer.queue(), peer.queue()
     for exchange in (name, other):
@@ -289,48 +268,39 @@ def bindings_go_with_their_exchange(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, q) for q in (queue, witness)], [[b"kept"]] * 2, "bodies")
 
 
-@case("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
+@in_session("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
 def delete_of_nothing(peer: Peer) -> Verdict:
     """An exchange that does not exist cannot be deleted."""
-    peer.open_session()
-    peer.send("exchange.delete", exchange=peer.name("missing"))
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.delete", exchange=peer.name("missing"))
 
 
-@case("exchange.delete.alternate", covers=["exchange/delete/exchange/used-as-alternate"])
+@in_session("exchange.delete.alternate", covers=["exchange/delete/exchange/used-as-alternate"])
 def delete_of_an_alternate(peer: Peer) -> Verdict:
     """The alternate exchange of another exchange cannot be deleted."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     peer.exchange("direct", alternate_exchange=alternate)
-    peer.send("exchange.delete", exchange=alternate)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.delete", exchange=alternate)
 
 
-@case("exchange.delete.alternate-of-a-queue", covers=["exchange/delete/exchange/used-as-alternate"])
+@in_session("exchange.delete.alternate-of-a-queue", covers=["exchange/delete/exchange/used-as-alternate"])
 def delete_of_a_queues_alternate(peer: Peer) -> Verdict:
     """The alternate exchange of a queue cannot be deleted."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     peer.queue(alternate_exchange=alternate)
-    peer.send("exchange.delete", exchange=alternate)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.delete", exchange=alternate)
 
 
-@case("exchange.delete.if-unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
+@in_session("exchange.delete.if-unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
 def delete_if_unused(peer: Peer) -> Verdict:
     """With if-unused, the delete of an exchange with a binding is refused."""
-    peer.open_session()
     name = peer.exchange("fanout")
     bound_to(peer, name, ["k"])
-    peer.send("exchange.delete", exchange=name, if_unused=True)
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.delete", exchange=name, if_unused=True)
 
 
-@case("exchange.delete.if-unused.stays", covers=["exchange/delete/if-unused/exchange-in-use/stays"])
+@in_session("exchange.delete.if-unused.stays", covers=["exchange/delete/if-unused/exchange-in-use/stays"])
 def used_exchange_stays(peer: Peer) -> Verdict:
     """After a refused delete with if-unused, the exchange and its binding remain."""
-    peer.open_session()
     name, queue = peer.exchange("fanout"), peer.queue(exclusive=False)
     bind(peer, name, queue, "k")
     peer.send("exchange.delete", exchange=name, if_unused=True)
@@ -344,10 +314,9 @@ def used_exchange_stays(peer: Peer) -> Verdict:
     return equals(peer, found, (True, [b"through"]), "exchange there, bodies")
 
 
-@case("exchange.delete.unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
+@in_session("exchange.delete.unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
 def delete_of_an_unused_exchange(peer: Peer) -> Verdict:
     """With if-unused, an exchange without bindings is deleted, even if it had one before."""
-    peer.open_session()
     names = [peer.exchange("fanout") for _ in "12"]
     (queue,) = bound_to(peer, names[1], ["k"])
     peer.call("exchange.unbind", queue=queue, exchange=names[1], binding_key="k")
@@ -360,10 +329,9 @@ def delete_of_an_unused_exchange(peer: Peer) -> Verdict:
 # --- query
 
 
-@case("exchange.query.fields", covers=["exchange/query/exchange-query-result/type/fields"])
+@in_session("exchange.query.fields", covers=["exchange/query/exchange-query-result/type/fields"])
 def query(peer: Peer) -> Verdict:
     """A query returns type and durability, or reports that the exchange does not exist."""
-    peer.open_session()
     kinds = [("topic", True), ("fanout", False)]
     names = [peer.exchange(type, durable=durable) for type, durable in kinds]
     peer.claim("type and durability of each, and not-found")

@@ -7,30 +7,28 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._wire import command_of, each_judged, queues_there, send_command
 from amqpspec.wire.amqp_0_10.instructions import encode_instruction
 
 
-@case("execution.error-code.not-found", covers=["execution/error-code/not-found"])
+@in_session("execution.error-code.not-found", covers=["execution/error-code/not-found"])
 def not_found(peer: Peer) -> Verdict:
     """The delete of a queue that does not exist is refused with 404."""
-    peer.open_session()
-    peer.send("queue.delete", queue=peer.name("missing"))
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue=peer.name("missing"))
 
 
-@case(
+@in_session(
     "execution.error-code.unauthorized-access",
     covers=["execution/error-code/unauthorized-access"],
     hooks=["limited-user"],
 )
 def not_permitted(peer: Peer) -> Verdict:
     """A user without permissions cannot declare a queue, and the queue does not exist afterwards."""
-    peer.open_session()
     limited = peer.another("limited")
     limited.open_session()
     name = peer.will_clean("queue", limited.name("q"))
@@ -39,10 +37,9 @@ def not_permitted(peer: Peer) -> Verdict:
     return refused if queues_there(peer, [name]) == [] else holds(peer, False, "a queue", "no queue")
 
 
-@case("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
+@in_session("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
 def held_by_another(peer: Peer) -> Verdict:
     """An exclusive queue of another connection cannot be declared."""
-    peer.open_session()
     queue = peer.queue(exclusive=True)
     other = peer.another()
     other.open_session()
@@ -62,29 +59,24 @@ def deleted_under_a_subscription(peer: Peer) -> Verdict:
     return judge_reaction(peer, peer.reaction(barrier=False, within_s=peer.patience_s))
 
 
-@case("execution.error-code.illegal-state", covers=["execution/error-code/illegal-state"], needs=["tx"])
+@in_session("execution.error-code.illegal-state", covers=["execution/error-code/illegal-state"], needs=["tx"])
 def out_of_order(peer: Peer) -> Verdict:
     """A session that has not selected transactions cannot commit."""
-    peer.open_session()
-    peer.send("tx.commit")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.commit")
 
 
-@case("execution.error-code.command-invalid", covers=["execution/error-code/command-invalid"])
+@in_session("execution.error-code.command-invalid", covers=["execution/error-code/command-invalid"])
 def cannot_be_decoded(peer: Peer) -> Verdict:
     """A command that ends within an argument cannot be decoded."""
-    peer.open_session()
     octets = encode_instruction("queue.declare", {"queue": peer.name("q"), "alternate_exchange": "x"})
     send_command(peer, octets[:-3])
     return rejects_violation(peer)
 
 
-@case("execution.error-code.not-allowed", covers=["execution/error-code/not-allowed"])
+@in_session("execution.error-code.not-allowed", covers=["execution/error-code/not-allowed"])
 def against_the_rules(peer: Peer) -> Verdict:
     """An exchange cannot be declared again with another type."""
-    peer.open_session()
-    peer.send("exchange.declare", exchange=peer.exchange("fanout"), type="direct")
-    return rejects_violation(peer)
+    return rejects(peer, "exchange.declare", exchange=peer.exchange("fanout"), type="direct")
 
 
 @case("execution.error-code.illegal-argument", covers=["execution/error-code/illegal-argument"])
@@ -100,30 +92,25 @@ def outside_of_the_domain(peer: Peer) -> Verdict:
     return each_judged(peer, [command_of(octets) for octets in wrong], borne)
 
 
-@case("execution.error-code.not-implemented", covers=["execution/error-code/not-implemented"])
+@in_session("execution.error-code.not-implemented", covers=["execution/error-code/not-implemented"])
 def not_there(peer: Peer) -> Verdict:
     """Arguments of a declare that no server supports are not implemented."""
-    peer.open_session()
     name = peer.will_clean("queue", peer.name("q"))
-    peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-nowhere": 1})
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=name, exclusive=True, arguments={"amqpspec-nowhere": 1})
 
 
-@case("execution.error-code.invalid-argument", covers=["execution/error-code/invalid-argument"])
+@in_session("execution.error-code.invalid-argument", covers=["execution/error-code/invalid-argument"])
 def does_not_fit_here(peer: Peer) -> Verdict:
     """The delete of a queue with an empty name is refused."""
-    peer.open_session()
-    peer.send("queue.delete", queue="")
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue="")
 
 
 # --- sync and results
 
 
-@case("execution.sync", covers=["execution/sync"])
+@in_session("execution.sync", covers=["execution/sync"])
 def sync_is_last(peer: Peer) -> Verdict:
     """When a sync is reported complete, all commands before it are complete."""
-    peer.open_session()
     peer.claim("all commands before a sync are reported complete with it")
     found = []
     for _ in "12":
@@ -134,10 +121,9 @@ def sync_is_last(peer: Peer) -> Verdict:
     return equals(peer, found, [True] * 8, "reported completed")
 
 
-@case("execution.result.before-completion", covers=["session-layer/result/always"])
+@in_session("execution.result.before-completion", covers=["session-layer/result/always"])
 def result_before_completion(peer: Peer) -> Verdict:
     """Every query has a result before it is reported complete, even if it finds nothing."""
-    peer.open_session()
     peer.claim("a result for each query, before its completion")
     numbers = []
     for name in (peer.queue(), peer.name("missing")):
@@ -150,10 +136,9 @@ def result_before_completion(peer: Peer) -> Verdict:
     return equals(peer, numbers, [(True, False)] * 2, "result of its command, completed before it")
 
 
-@case("execution.result", covers=["execution/result"])
+@in_session("execution.result", covers=["execution/result"])
 def results(peer: Peer) -> Verdict:
     """Each of two results contains the id of its own query."""
-    peer.open_session()
     names = [peer.queue() for _ in "12"]
     ids = [peer.send("queue.query", queue=name) for name in names]
     peer.claim("a result for each query, by its id")
@@ -161,20 +146,18 @@ def results(peer: Peer) -> Verdict:
     return equals(peer, found, names[::-1], "queues")
 
 
-@case("execution.exception.command-id", covers=["execution/exception/command-id"])
+@in_session("execution.exception.command-id", covers=["execution/exception/command-id"])
 def exception_names_its_command(peer: Peer) -> Verdict:
     """An exception contains the id of the command that failed."""
-    peer.open_session()
     peer.barrier()
     failing = peer.send("queue.delete", queue=peer.name("missing"), sync=True)
     peer.claim("an exception with the id of the command that failed")
     return equals(peer, peer.expect("execution.exception")["command_id"], failing, "command")
 
 
-@case("execution.exception.command-id.argument", covers=["execution/exception/command-id"])
+@in_session("execution.exception.command-id.argument", covers=["execution/exception/command-id"])
 def exception_names_a_command_of_no_sense(peer: Peer) -> Verdict:
     """If an undefined mode causes an exception, the exception contains the id of its command."""
-    peer.open_session()
     peer.barrier()
     wrong = {"queue": "q", "destination": "d", "accept_mode": 7, "acquire_mode": 0}
     failing = send_command(peer, encode_instruction("message.subscribe", wrong))
@@ -184,10 +167,9 @@ def exception_names_a_command_of_no_sense(peer: Peer) -> Verdict:
     return equals(peer, named, [failing] * len(named), "commands")
 
 
-@case("execution.exception.field-index", covers=["execution/exception/field-index"])
+@in_session("execution.exception.field-index", covers=["execution/exception/field-index"])
 def exception_names_its_field(peer: Peer) -> Verdict:
     """If an exception names a field, it is field 0, the queue that does not exist."""
-    peer.open_session()
     peer.send("queue.delete", queue=peer.name("missing"), sync=True)
     peer.claim("field 0, or no field")
     index = peer.expect("execution.exception")["field_index"]

@@ -10,15 +10,15 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, got, left, put, qos
 
 _NEEDS = ("file",)
 
 
-@case("file.reliable-storage", covers=["file/reliable-storage"], needs=_NEEDS, restarts=True)
+@in_session("file.reliable-storage", covers=["file/reliable-storage"], needs=_NEEDS, restarts=True)
 def files_survive(peer: Peer) -> Verdict:
     """Files in a durable queue are available after a restart, in order."""
-    peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     put(peer, FILE, queue, [b"one", b"two"])
     peer.context.restart()
@@ -41,14 +41,13 @@ def ten_levels(peer: Peer) -> Verdict:
     return _contents.ten_priorities(peer, FILE)
 
 
-@case(
+@in_session(
     "file.consume.no-ack",
     covers=["file/consume/no-ack", "file/acknowledgement-support"],
     needs=_NEEDS,
 )
 def with_acknowledgement_and_without(peer: Peer) -> Verdict:
     """With no-ack, a delivered file is gone; otherwise it is redelivered if its session ends without an ack."""
-    peer.open_session()
     queues = [peer.queue(exclusive=False) for _ in "12"]
     for queue, automatic in zip(queues, (True, False), strict=True):
         consume(peer, FILE, queue, no_ack=automatic)
@@ -117,10 +116,9 @@ def the_narrower_window(peer: Peer) -> Verdict:
     return holds(peer, 1 <= found[0] <= 2 and found[1] == 1, f"{found} files")
 
 
-@case("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
+@in_session("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
 def no_more(peer: Peer) -> Verdict:
     """Unacknowledged files never exceed the window, and every file is delivered."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
     qos(peer, FILE, prefetch_count=2)
@@ -134,10 +132,9 @@ def no_more(peer: Peer) -> Verdict:
     return equals(peer, (most <= 2, seen), (True, [b"%d" % number for number in range(5)]), "kept, files")
 
 
-@case("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
+@in_session("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
 def less(peer: Peer) -> Verdict:
     """A server may send fewer files ahead than the window allows."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
     qos(peer, FILE, prefetch_count=3)
@@ -167,10 +164,9 @@ def for_the_connection(peer: Peer) -> Verdict:
     return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] > 0, f"{found} files")
 
 
-@case("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
+@in_session("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
 def until_the_next(peer: Peer) -> Verdict:
     """A second qos replaces the first one for existing consumers too."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(6)])
     qos(peer, FILE, prefetch_count=3)
@@ -248,10 +244,9 @@ def nowait_refused(peer: Peer) -> Verdict:
     return _contents.no_queue(peer, FILE, nowait=True)
 
 
-@case("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
+@in_session("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
     """After cancel, the consumer receives nothing more; files received before can be acknowledged, or are kept."""
-    peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, FILE, queue)
     consume(peer, FILE, other)

@@ -6,11 +6,12 @@ Knows: the order open, open-ok, stage, publish, deliver. Must not know: targets.
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne_aloud, equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._contents import (
     FILE,
     ahead,
@@ -32,10 +33,9 @@ _NO_PROPERTIES = [Packed("file.file-properties", {})]
 # --- staging
 
 
-@case("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
+@in_session("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
 def same_identifier(peer: Peer) -> Verdict:
     """A file that is announced again after a failure keeps its identifier; another file has another one."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     # An identifier may be a digest of the properties (file.open.identifier).
     for body in (b"one", b"three"):
@@ -55,10 +55,9 @@ def same_identifier(peer: Peer) -> Verdict:
     )
 
 
-@case("file.open.content-size", covers=["file/open/content-size/content-size"], needs=_NEEDS)
+@in_session("file.open.content-size", covers=["file/open/content-size/content-size"], needs=_NEEDS)
 def size_is_told(peer: Peer) -> Verdict:
     """Open contains the size of the content, which may be zero."""
-    peer.open_session()
     queue, sent = peer.queue(), [b"", b"1", b"x" * 70_000]
     put(peer, FILE, queue, sent)
     consume(peer, FILE, queue, no_ack=True)
@@ -72,19 +71,17 @@ def size_is_told(peer: Peer) -> Verdict:
     return equals(peer, (sizes, staged), ([0, 1, 70_000],) * 2, "sizes announced, sizes sent")
 
 
-@case("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
+@in_session("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
 def more_than_announced(peer: Peer) -> Verdict:
     """The server may refuse a file that is longer than announced."""
-    peer.open_session()
     open_file(peer, peer.name("f"), 3)
     peer.send("file.stage", header=_NO_PROPERTIES, body=b"four")
     return borne_aloud(peer, peer.reaction())
 
 
-@case("file.open-ok.new", covers=["file/open-ok/staged"], needs=_NEEDS)
+@in_session("file.open-ok.new", covers=["file/open-ok/staged"], needs=_NEEDS)
 def nothing_is_staged(peer: Peer) -> Verdict:
     """Open-ok reports that nothing of a new file is staged."""
-    peer.open_session()
     peer.claim("a staged size of zero for each")
     sizes = []
     for size in (10, 0):
@@ -93,10 +90,9 @@ def nothing_is_staged(peer: Peer) -> Verdict:
     return equals(peer, sizes, [0, 0], "staged sizes")
 
 
-@case("file.open-ok.behavior", covers=["file/open-ok/staged-size/behavior"], needs=_NEEDS)
+@in_session("file.open-ok.behavior", covers=["file/open-ok/staged-size/behavior"], needs=_NEEDS)
 def from_the_offset(peer: Peer) -> Verdict:
     """The server sends a file from the octet that open-ok specifies."""
-    peer.open_session()
     queue, body = peer.queue(), b"0123456789"
     peer.claim("the rest of each file")
     rests = []
@@ -108,14 +104,13 @@ def from_the_offset(peer: Peer) -> Verdict:
     return equals(peer, rests, [body, body[3:], b""], "octets sent")
 
 
-@case(
+@in_session(
     "file.open-ok.staging.partial",
     covers=["file/open-ok/staged-size/staging/hold", "file/open-ok/staged-size/staging/discard"],
     needs=_NEEDS,
 )
 def staged_in_part(peer: Peer) -> Verdict:
     """A server may keep a partly staged file; staging from the reported offset completes it."""
-    peer.open_session()
     identifier, body = peer.name("f"), b"0123456789"
     open_file(peer, identifier, len(body))
     peer.send("file.stage", header=_NO_PROPERTIES, body=body[:4])
@@ -135,14 +130,13 @@ def staged_in_part(peer: Peer) -> Verdict:
     return observed_either_way(peer, "kept" if offset else "dropped")
 
 
-@case(
+@in_session(
     "file.staging",
     covers=["file/open-ok/staged-size/staging/supported", "file/open-ok/staged-size/staging/discard"],
     needs=_NEEDS,
 )
 def staged_both_ways(peer: Peer) -> Verdict:
     """A file is staged, published and delivered with its octets and properties."""
-    peer.open_session()
     queue, body = peer.queue(), bytes(range(256)) * 400
     properties = {"content_type": "text/plain", "filename": "a file", "priority": 3, "message_id": "m"}
     peer.claim("two files with their octets and properties")
@@ -162,10 +156,9 @@ def staged_both_ways(peer: Peer) -> Verdict:
 # --- publishing
 
 
-@case("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
+@in_session("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
 def with_its_transaction(peer: Peer) -> Verdict:
     """A published file reaches every bound queue and its consumers when its transaction commits."""
-    peer.open_session()
     peer.open_session(1)
     exchange = peer.exchange("fanout")
     queues = [peer.queue(1) for _ in "123"]
@@ -181,10 +174,9 @@ def with_its_transaction(peer: Peer) -> Verdict:
     return equals(peer, (before, after), ([], [0, 1]), "before, and whose after")
 
 
-@case("file.publish.exchange.missing", covers=["file/publish/exchange/must-exist"], needs=_NEEDS)
+@in_session("file.publish.exchange.missing", covers=["file/publish/exchange/must-exist"], needs=_NEEDS)
 def no_exchange(peer: Peer) -> Verdict:
     """A file cannot be published to an exchange that does not exist."""
-    peer.open_session()
     publish(peer, FILE, "key", b"file", exchange=peer.name("missing"))
     return rejects_violation(peer)
 
@@ -215,20 +207,17 @@ def immediate(peer: Peer) -> Verdict:
     return _contents.immediate(peer, FILE)
 
 
-@case("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
+@in_session("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
 def never_staged(peer: Peer) -> Verdict:
     """A file that was not staged cannot be published."""
-    peer.open_session()
     queue = peer.queue()
     stage(peer, b"another")
-    peer.send("file.publish", routing_key=queue, identifier=peer.name("nothing"))
-    return rejects_violation(peer)
+    return rejects(peer, "file.publish", routing_key=queue, identifier=peer.name("nothing"))
 
 
-@case("file.publish.identifier.early", covers=["file/publish/identifier/staged"], needs=_NEEDS)
+@in_session("file.publish.identifier.early", covers=["file/publish/identifier/staged"], needs=_NEEDS)
 def published_while_it_is_staged(peer: Peer) -> Verdict:
     """A file may be published before it is completely staged; if it is not refused, it arrives."""
-    peer.open_session()
     queue, identifier = peer.queue(), peer.name("f")
     consume(peer, FILE, queue)
     open_file(peer, identifier, 4)
@@ -246,10 +235,9 @@ def published_while_it_is_staged(peer: Peer) -> Verdict:
 # --- deliveries
 
 
-@case("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
+@in_session("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
 def poison(peer: Peer) -> Verdict:
     """A file that repeatedly returns unacknowledged is not delivered endlessly."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"poison"])
     peer.claim(f"no further delivery after at most {_DELIVERIES}")
@@ -262,10 +250,9 @@ def poison(peer: Peer) -> Verdict:
     return holds(peer, False, f"{_DELIVERIES} deliveries, with no end")
 
 
-@case("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
+@in_session("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
 def tags(peer: Peer) -> Verdict:
     """Delivery tags are unique and not zero."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"1", b"2", b"3"])
     consume(peer, FILE, queue, no_ack=True)
@@ -274,10 +261,9 @@ def tags(peer: Peer) -> Verdict:
     return holds(peer, len({tag for tag in found if tag}) == 3, f"tags {found}")
 
 
-@case("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
+@in_session("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
 def delivered_is_staged(peer: Peer) -> Verdict:
     """A file is staged under the identifier in deliver before it is delivered."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"one", b"two"])
     consume(peer, FILE, queue, no_ack=True)
@@ -285,10 +271,9 @@ def delivered_is_staged(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, FILE, 2), [b"one", b"two"], "files")
 
 
-@case("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
+@in_session("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
 def redelivered(peer: Peer) -> Verdict:
     """A file that was not acknowledged is redelivered; an acknowledged one is not."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"acknowledged", b"forgotten"])
     consume(peer, FILE, queue)

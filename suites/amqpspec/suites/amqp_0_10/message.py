@@ -6,9 +6,9 @@ Knows: what modes and priorities promise. Must not know: targets.
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, NOT_ACQUIRED, Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -34,7 +34,7 @@ def _persistent(peer: Peer, queue: str, *contents: bytes) -> None:
         peer.barrier()
 
 
-@case(
+@in_session(
     "message.persistent.restart",
     covers=[
         "message/persistent-message/storage",
@@ -46,7 +46,6 @@ def _persistent(peer: Peer, queue: str, *contents: bytes) -> None:
 )
 def restart(peer: Peer) -> Verdict:
     """Persistent messages in durable queues survive a restart, in order and in their queues."""
-    peer.open_session()
     queues = [peer.queue(durable=True, exclusive=False) for _ in "12"]
     for queue, names in zip(queues, ((b"1", b"2"), (b"3",)), strict=True):
         _persistent(peer, queue, *names)
@@ -57,7 +56,7 @@ def restart(peer: Peer) -> Verdict:
     return equals(after, [bodies(after, queue) for queue in queues], [[b"1", b"2"], [b"3"]], "bodies")
 
 
-@case(
+@in_session(
     "message.persistent.unaccepted",
     covers=["message/delivery-mode/persistent/stored"],
     restarts=True,
@@ -65,7 +64,6 @@ def restart(peer: Peer) -> Verdict:
 )
 def restart_with_a_delivery(peer: Peer) -> Verdict:
     """A persistent message that was delivered but not accepted survives a restart; an accepted one does not."""
-    peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     _persistent(peer, queue, b"accepted", b"pending", b"waiting")
     peer.subscribe(queue, messages=2)
@@ -77,7 +75,7 @@ def restart_with_a_delivery(peer: Peer) -> Verdict:
     return equals(after, sorted(contents(after.drain(queue))), [b"pending", b"waiting"], "bodies")
 
 
-@case(
+@in_session(
     "message.persistent.more-than-once",
     covers=["message/delivery-mode/persistent/more-than-once"],
     restarts=True,
@@ -85,7 +83,6 @@ def restart_with_a_delivery(peer: Peer) -> Verdict:
 )
 def delivered_over_again(peer: Peer) -> Verdict:
     """A persistent message that was delivered but not accepted may be delivered again after a restart."""
-    peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     _persistent(peer, queue, b"pending")
     peer.subscribe(queue, messages=1)
@@ -100,10 +97,9 @@ def delivered_over_again(peer: Peer) -> Verdict:
     return observed_either_way(after, "delivered once more" if again else "not delivered once more")
 
 
-@case("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
+@in_session("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
 def at_most_once(peer: Peer) -> Verdict:
     """Each non-persistent message is delivered once, to one of two subscribers."""
-    peer.open_session()
     queue = peer.queue()
     consumers = [peer.subscribe(queue) for _ in "12"]
     fill(peer, queue, b"1", b"2", b"3")
@@ -127,18 +123,16 @@ def _by_priority(peer: Peer, priorities: list[int]) -> list[int]:
     return [int(body or b"-1") for body in bodies(peer, queue)]
 
 
-@case("message.priority.two", covers=["message/min-priority-levels"])
+@in_session("message.priority.two", covers=["message/min-priority-levels"])
 def two_priorities(peer: Peer) -> Verdict:
     """Messages of priority 9 are delivered before those of priority 0."""
-    peer.open_session()
     peer.claim("priority 9 before priority 0, each in order")
     return equals(peer, _by_priority(peer, [0, 9, 0, 9]), [1, 3, 0, 2], "order")
 
 
-@case("message.priority.levels", covers=["message/priority-level-implementation"])
+@in_session("message.priority.levels", covers=["message/priority-level-implementation"])
 def levels_of_priority(peer: Peer) -> Verdict:
     """Any number of priority levels is centred on the middle of the ten priorities."""
-    peer.open_session()
     priorities = [3, 8, 0, 5, 9, 4, 1, 7, 2, 6]
     found = _by_priority(peer, priorities)
     orders = {levels: _in_levels(priorities, levels) for levels in range(2, 11)}
@@ -153,10 +147,9 @@ def _in_levels(priorities: list[int], levels: int) -> list[int]:
     return sorted(range(len(priorities)), key=lambda place: -min(max(priorities[place], low), high))
 
 
-@case("message.priority.order", covers=["message/priority-delivery"])
+@in_session("message.priority.order", covers=["message/priority-delivery"])
 def order_of_one_priority(peer: Peer) -> Verdict:
     """Messages of the same priority keep their order, whether or not they are persistent."""
-    peer.open_session()
     queue = peer.queue()
     for number, mode in enumerate((1, 2, 2, 1, 2, 1)):
         peer.publish(queue, b"%d" % number, delivery={"delivery_mode": mode})
@@ -165,10 +158,9 @@ def order_of_one_priority(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue), [b"%d" % number for number in range(6)], "bodies")
 
 
-@case("message.priority.higher", covers=["message/delivery-properties/priority/order"])
+@in_session("message.priority.higher", covers=["message/delivery-properties/priority/order"])
 def higher_priority(peer: Peer) -> Verdict:
     """A message of priority 5 may overtake one of priority 4."""
-    peer.open_session()
     peer.claim("both messages, in either order")
     found = _by_priority(peer, [4, 5])
     if sorted(found) != [0, 1]:
@@ -179,10 +171,9 @@ def higher_priority(peer: Peer) -> Verdict:
 # --- accept-mode
 
 
-@case("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
+@in_session("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
 def explicit(peer: Peer) -> Verdict:
     """In explicit mode, a message that was delivered but not accepted is available after its session ends."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"accepted", b"pending")
     peer.subscribe(queue)
@@ -193,10 +184,9 @@ def explicit(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
 
 
-@case("message.accept-mode.none", covers=["message/accept-mode/none"])
+@in_session("message.accept-mode.none", covers=["message/accept-mode/none"])
 def none_and_shown(peer: Peer) -> Verdict:
     """Messages browsed with accept-mode none cannot be acquired and remain; in explicit mode they can be acquired."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown = looked_at(peer, queue, accept_mode=NONE)
     peer.claim("two messages shown, none of them acquired, both in the queue")
@@ -209,10 +199,9 @@ def none_and_shown(peer: Peer) -> Verdict:
     return equals(peer, acquired(peer, free[:1]), ids(free[:1]), "acquired in explicit mode")
 
 
-@case("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
+@in_session("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
 def none_and_taken(peer: Peer) -> Verdict:
     """With accept-mode none and acquire-mode pre-acquired, a delivered message is removed from its queue."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1, accept_mode=NONE)
@@ -225,10 +214,9 @@ def none_and_taken(peer: Peer) -> Verdict:
 # --- acquire-mode
 
 
-@case("message.acquire-mode.pre-acquired", covers=["message/acquire-mode/pre-acquired"])
+@in_session("message.acquire-mode.pre-acquired", covers=["message/acquire-mode/pre-acquired"])
 def pre_acquired(peer: Peer) -> Verdict:
     """In pre-acquired mode, a message belongs to its recipient: no other client receives it."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     peer.subscribe(queue, messages=1)
     mine = peer.transfer()
@@ -242,10 +230,9 @@ def pre_acquired(peer: Peer) -> Verdict:
     )
 
 
-@case("message.acquire-mode.not-acquired", covers=["message/acquire-mode/not-acquired"])
+@in_session("message.acquire-mode.not-acquired", covers=["message/acquire-mode/not-acquired"])
 def not_acquired(peer: Peer) -> Verdict:
     """In not-acquired mode, two subscribers see a message, and the first one to acquire it gets it."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown, again = looked_at(peer, queue), looked_at(peer, queue)
     peer.claim("both messages shown twice, and each acquired once")
@@ -257,10 +244,9 @@ def not_acquired(peer: Peer) -> Verdict:
     return equals(peer, (*seen, first, second, count_of(peer, queue)), wanted, "seen, acquired, left")
 
 
-@case("message.acquire-mode.not-acquired.later", covers=["message/acquire-mode/not-acquired"])
+@in_session("message.acquire-mode.not-acquired.later", covers=["message/acquire-mode/not-acquired"])
 def shown_as_they_come(peer: Peer) -> Verdict:
     """A not-acquired subscription receives later messages too, within its credit."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1")
     destination = peer.subscribe(queue, messages=2, acquire_mode=NOT_ACQUIRED)
     peer.claim("two messages shown, and the third one with more credit; all of them still in the queue")
@@ -277,24 +263,22 @@ def shown_as_they_come(peer: Peer) -> Verdict:
 # --- reject codes
 
 
-@case(
+@in_session(
     "message.reject-code.unroutable",
     covers=["message/reject-code/unroutable", "message/delivery-properties/discard-unroutable/unset"],
 )
 def unroutable(peer: Peer) -> Verdict:
     """In explicit mode, a message that cannot be routed to a queue is rejected as unroutable."""
-    peer.open_session()
     peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT)
     return _rejected(peer, "message/delivery-properties/discard-unroutable/unset")
 
 
-@case(
+@in_session(
     "message.reject-code.which",
     covers=["message/delivery-properties/discard-unroutable/unset", "message/reject-code/unroutable"],
 )
 def the_unroutable_one(peer: Peer) -> Verdict:
     """Of two messages, only the unroutable one is rejected, and the session continues."""
-    peer.open_session()
     queue = peer.queue()
     lost = peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT, sync=True)
     kept = peer.publish(queue, b"kept", accept_mode=EXPLICIT, sync=True)
@@ -312,23 +296,21 @@ def _rejected(peer: Peer, should: str) -> Verdict:
     return judge_reaction(peer, reaction, should if reaction.refusal is None else "")
 
 
-@case(
+@in_session(
     "message.reject-code.immediate",
     covers=["message/reject-code/immediate", "message/delivery-properties/immediate/unroutable"],
 )
 def immediate(peer: Peer) -> Verdict:
     """In explicit mode, an immediate message to a queue without a subscriber is rejected."""
-    peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"waiting")
     peer.publish(queue, b"at once", accept_mode=EXPLICIT, delivery={"immediate": True})
     return _rejected(peer, "message/delivery-properties/immediate/unroutable")
 
 
-@case("message.accept.order", covers=["message/accept-mode/explicit"])
+@in_session("message.accept.order", covers=["message/accept-mode/explicit"])
 def accepted_out_of_order(peer: Peer) -> Verdict:
     """If only the second of three transfers is accepted, the others return in order."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
     peer.subscribe(queue)

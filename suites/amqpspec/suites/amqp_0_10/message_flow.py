@@ -11,9 +11,9 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
-from amqpspec.run.case import case
 from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import (
     answer,
@@ -58,10 +58,9 @@ def _cost(peer: Peer, body: bytes) -> int:
 # --- credit
 
 
-@case("message.flow-mode.credit", covers=["message/set-flow-mode/credit"])
+@in_session("message.flow-mode.credit", covers=["message/set-flow-mode/credit"])
 def credit_in_messages(peer: Peer) -> Verdict:
     """In credit mode, each transfer uses one message of credit, and completion does not restore it."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, messages=2)
     peer.claim("two messages, and no more when they are complete; then one more for one message of credit")
@@ -74,10 +73,9 @@ def credit_in_messages(peer: Peer) -> Verdict:
     return equals(peer, found, ([b"0", b"1"], [b"2"], 3), "first, then, left")
 
 
-@case("message.flow-mode.credit.octets", covers=["message/set-flow-mode/credit"])
+@in_session("message.flow-mode.credit.octets", covers=["message/set-flow-mode/credit"])
 def credit_in_octets(peer: Peer) -> Verdict:
     """Transfers also use credit in octets: with enough for two messages, two of three arrive."""
-    peer.open_session()
     body = b"x" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
@@ -87,10 +85,9 @@ def credit_in_octets(peer: Peer) -> Verdict:
     return equals(peer, found, (2, 1), "messages, left")
 
 
-@case("message.flow-mode.credit.either", covers=["message/set-flow-mode/credit"])
+@in_session("message.flow-mode.credit.either", covers=["message/set-flow-mode/credit"])
 def either_credit_ends_it(peer: Peer) -> Verdict:
     """If either credit is used up, nothing arrives, however much remains of the other one."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     names = [_subscribed(peer, queue, messages=3, octets=None), _subscribed(peer, queue, octets=_PLENTY)]
     peer.claim("nothing with credit of one unit only; three messages with both")
@@ -100,10 +97,9 @@ def either_credit_ends_it(peer: Peer) -> Verdict:
     return equals(peer, found, ([[], []], [b"0", b"1", b"2"], 3), "before, then, left")
 
 
-@case("message.flow-mode.octets.exact", covers=["message/set-flow-mode/byte-accounting"])
+@in_session("message.flow-mode.octets.exact", covers=["message/set-flow-mode/byte-accounting"])
 def octets_of_header_and_body(peer: Peer) -> Verdict:
     """A message costs the octets of its header and body frames: with one octet less it waits."""
-    peer.open_session()
     # Longer than any header, so that who counts bodies alone takes one for the cost of one, whatever names are long.
     body = b"y" * 600
     cost = _cost(peer, body)
@@ -118,10 +114,9 @@ def octets_of_header_and_body(peer: Peer) -> Verdict:
     return equals(peer, found, (2, 1, 1), "left before, messages, left")
 
 
-@case("message.flow-mode.whole-assemblies", covers=["message/set-flow-mode/whole-assemblies"])
+@in_session("message.flow-mode.whole-assemblies", covers=["message/set-flow-mode/whole-assemblies"])
 def whole_messages_only(peer: Peer) -> Verdict:
     """Credit never cuts a message: one that is too large waits, or arrives in complete fragments."""
-    peer.open_session()
     body = b"z" * 3000
     queue = fill(peer, peer.queue(), body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=1000)
@@ -136,10 +131,9 @@ def whole_messages_only(peer: Peer) -> Verdict:
 # --- windows
 
 
-@case("message.flow-mode.window", covers=["message/set-flow-mode/window"])
+@in_session("message.flow-mode.window", covers=["message/set-flow-mode/window"])
 def window_of_messages(peer: Peer) -> Verdict:
     """In window mode, each completed transfer restores one message of credit, in any order."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, WINDOW, messages=2)
     first = peer.transfers(2)
@@ -152,10 +146,9 @@ def window_of_messages(peer: Peer) -> Verdict:
     return equals(peer, found, ([b"2", b"3"], [], 2), "then, more, left")
 
 
-@case("message.flow-mode.window.octets", covers=["message/set-flow-mode/window"])
+@in_session("message.flow-mode.window.octets", covers=["message/set-flow-mode/window"])
 def window_of_octets(peer: Peer) -> Verdict:
     """In window mode, a completed transfer restores its octets of credit."""
-    peer.open_session()
     body = b"w" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
@@ -168,10 +161,9 @@ def window_of_octets(peer: Peer) -> Verdict:
     return equals(peer, found, (1000, 0, 1), "octets, more, left")
 
 
-@case("message.flow-mode.default", covers=["message/set-flow-mode/default-flow-mode"])
+@in_session("message.flow-mode.default", covers=["message/set-flow-mode/default-flow-mode"])
 def window_without_set_flow_mode(peer: Peer) -> Verdict:
     """Without set-flow-mode, a destination is in window mode."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, None, messages=2)
     first = peer.transfers(2)
@@ -181,10 +173,9 @@ def window_without_set_flow_mode(peer: Peer) -> Verdict:
     return equals(peer, found, ([b"2", b"3"], [], 2), "then, more, left")
 
 
-@case("message.flow-mode.completion-only", covers=["message/set-flow-mode/completion-only"])
+@in_session("message.flow-mode.completion-only", covers=["message/set-flow-mode/completion-only"])
 def outcomes_give_no_credit(peer: Peer) -> Verdict:
     """In window mode, completion restores credit; accept, reject and release do not."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, WINDOW, messages=3)
     first = peer.transfers(3)
@@ -199,10 +190,9 @@ def outcomes_give_no_credit(peer: Peer) -> Verdict:
     return equals(peer, found, ([], 2, 0, 2), "before, then, more, left")
 
 
-@case("message.flow-mode.completion-only.tx", covers=["message/set-flow-mode/completion-only"])
+@in_session("message.flow-mode.completion-only.tx", covers=["message/set-flow-mode/completion-only"])
 def transactions_give_no_credit(peer: Peer) -> Verdict:
     """In window mode, commit and rollback restore no credit."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     peer.call("tx.select")
     name = _subscribed(peer, queue, WINDOW, messages=2)
@@ -216,20 +206,18 @@ def transactions_give_no_credit(peer: Peer) -> Verdict:
     return equals(peer, found, ([], []), "more, flushed")
 
 
-@case("message.flow-mode.switch", covers=["message/set-flow-mode/mode-switching"])
+@in_session("message.flow-mode.switch", covers=["message/set-flow-mode/mode-switching"])
 def switch_with_credit(peer: Peer) -> Verdict:
     """A change of the flow mode while credit remains may be refused."""
-    peer.open_session()
     name = peer.subscribe(peer.queue(), messages=1, octets=1)
     peer.barrier()
     peer.send("message.set-flow-mode", destination=name, flow_mode=CREDIT)
     return borne_aloud(peer, peer.reaction())
 
 
-@case("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])
+@in_session("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])
 def switch_behind_stop(peer: Peer) -> Verdict:
     """After stop and after flush, the flow mode can be changed."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = peer.subscribe(queue, messages=1)
     first = peer.transfer()
@@ -251,10 +239,9 @@ def switch_behind_stop(peer: Peer) -> Verdict:
 # --- flow
 
 
-@case("message.flow.adds", covers=["message/flow/adds"])
+@in_session("message.flow.adds", covers=["message/flow/adds"])
 def credit_adds_up(peer: Peer) -> Verdict:
     """Flow adds to the existing credit of its destination only."""
-    peer.open_session()
     queue = peer.queue()
     name, other = _subscribed(peer, queue, messages=1), _subscribed(peer, queue)
     peer.flow(name, messages=2)
@@ -264,10 +251,9 @@ def credit_adds_up(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), ([[b"0", b"1", b"2"], []], 3), "bodies, left")
 
 
-@case("message.flow.adds.octets", covers=["message/flow/adds"])
+@in_session("message.flow.adds.octets", covers=["message/flow/adds"])
 def octets_add_up(peer: Peer) -> Verdict:
     """Flow in octets adds to the credit in octets and not to the credit in messages."""
-    peer.open_session()
     body = b"v" * 1000
     cost = _cost(peer, body)
     peer.claim("two messages if the credit allows two messages, or octets for two")
@@ -281,10 +267,9 @@ def octets_add_up(peer: Peer) -> Verdict:
     return equals(peer, found, [(2, 2)] * 2, "messages, left")
 
 
-@case("message.flow.without-value", covers=["message/flow/value/unset"])
+@in_session("message.flow.without-value", covers=["message/flow/value/unset"])
 def flow_without_a_value(peer: Peer) -> Verdict:
     """A flow without a value grants unlimited credit."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, octets=None)
     for unit in (0, 1):
@@ -295,10 +280,9 @@ def flow_without_a_value(peer: Peer) -> Verdict:
     return equals(peer, (before, contents(flushed(peer, name))), (list(_SIX), list(_SIX)), "bodies")
 
 
-@case("message.flow.infinite", covers=["message/flow/infinite"])
+@in_session("message.flow.infinite", covers=["message/flow/infinite"])
 def credit_without_end(peer: Peer) -> Verdict:
     """Credit of 0xFFFFFFFF is unlimited, and further credit does not change it, until stop."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, messages=UNLIMITED)
     peer.flow(name, messages=1, octets=1)
@@ -315,10 +299,9 @@ def credit_without_end(peer: Peer) -> Verdict:
 # --- flush, stop
 
 
-@case("message.flush", covers=["message/flush/exhausts"])
+@in_session("message.flush", covers=["message/flush/exhausts"])
 def flush(peer: Peer) -> Verdict:
     """Before flush completes, the server sends what the credit allows; the remaining credit is revoked."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     few, many = _subscribed(peer, queue, messages=2), _subscribed(peer, queue, octets=None)
     peer.claim("as many as the credit allows; all; then nothing")
@@ -331,10 +314,9 @@ def flush(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), (wanted, 2), "bodies, left")
 
 
-@case("message.flush.again", covers=["message/flush/exhausts"])
+@in_session("message.flush.again", covers=["message/flush/exhausts"])
 def flush_takes_both_credits(peer: Peer) -> Verdict:
     """Flush revokes both credits: each must be granted again."""
-    peer.open_session()
     queue = peer.queue()
     name = _subscribed(peer, queue, messages=5, octets=_PLENTY)
     peer.call("message.flush", destination=name)
@@ -347,10 +329,9 @@ def flush_takes_both_credits(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), ([[], [], [b"0"]], 5), "bodies, left")
 
 
-@case("message.flush.large", covers=["message/flush/exhausts"])
+@in_session("message.flush.large", covers=["message/flush/exhausts"])
 def flush_sends_large_messages(peer: Peer) -> Verdict:
     """Flush completes only after all available messages were sent, however large they are."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), *[bytes(600_000)] * 4)
     name = _subscribed(peer, queue, octets=None)
     peer.claim("four messages before flush is complete")
@@ -367,10 +348,9 @@ def _numbered(peer: Peer, name: str, **args: Any) -> bytes:
     return peer.encoded(name, **args)
 
 
-@case("message.stop", covers=["message/stop/zero"])
+@in_session("message.stop", covers=["message/stop/zero"])
 def stop(peer: Peer) -> Verdict:
     """Stop revokes both credits of its destination, and of no other destination."""
-    peer.open_session()
     queue = peer.queue()
     names = [_subscribed(peer, queue, messages=5, octets=_PLENTY) for _ in "123"]
     for name in names[:2]:
@@ -383,10 +363,9 @@ def stop(peer: Peer) -> Verdict:
     return equals(peer, found, [[], [], [b"1", b"2"]], "bodies")
 
 
-@case("message.stop.completion", covers=["message/stop/completion"])
+@in_session("message.stop.completion", covers=["message/stop/completion"])
 def nothing_behind_stop(peer: Peer) -> Verdict:
     """After stop completes, nothing more arrives; new credit resumes delivery."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"before")
     name = _subscribed(peer, queue, messages=UNLIMITED)
     first = peer.transfer()

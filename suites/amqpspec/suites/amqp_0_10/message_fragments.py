@@ -10,10 +10,11 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer, entries
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._messages import SHARED, contents, count_of, fill, flushed
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -75,10 +76,9 @@ def _whole(transfers: Sequence[AssemblyArrived]) -> list[bytes]:
 # --- fragments
 
 
-@case("message.fragments.first-only", covers=["message/fragment-properties/first-only"])
+@in_session("message.fragments.first-only", covers=["message/fragment-properties/first-only"])
 def properties_of_the_first(peer: Peer) -> Verdict:
     """A fragmented message arrives once, with the properties of its first fragment."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("each message with its properties, in its first transfer only")
     _message_in_pieces(peer, queue, (b"one ", b"two ", b"three"), content_type="text/plain")
@@ -91,10 +91,9 @@ def properties_of_the_first(peer: Peer) -> Verdict:
     return equals(peer, told, wanted, "messages, content types")
 
 
-@case("message.fragments.whole-properties", covers=["message/fragment-properties/first-only"])
+@in_session("message.fragments.whole-properties", covers=["message/fragment-properties/first-only"])
 def properties_of_a_large_message(peer: Peer) -> Verdict:
     """The properties of a large message arrive once, however the broker splits it."""
-    peer.open_session()
     queue, body = peer.queue(), b"large" * 20_000
     peer.publish(queue, body, message={"content_type": "text/plain"})
     peer.publish(queue, b"small fish", message={"content_type": "text/html"})
@@ -106,10 +105,9 @@ def properties_of_a_large_message(peer: Peer) -> Verdict:
     return holds(peer, right, f"{len(found)} transfers, {len(kinds)} of them with properties")
 
 
-@case("message.fragments.accepted", covers=["message/accept-mode/explicit"])
+@in_session("message.fragments.accepted", covers=["message/accept-mode/explicit"])
 def fragments_are_accepted(peer: Peer) -> Verdict:
     """In explicit mode, the broker accepts the transfers of all fragments, each by its id."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("an accept for each of the transfers, and the whole message")
     pieces = ((b"one ", "first", queue), (b"two ", "", None), (b"three", "last", None))
@@ -122,10 +120,9 @@ def fragments_are_accepted(peer: Peer) -> Verdict:
     return equals(peer, found, (wanted, [b"one two three"]), "accepted, messages")
 
 
-@case("message.fragments.one-client", covers=["message/fragment-properties/one-client"])
+@in_session("message.fragments.one-client", covers=["message/fragment-properties/one-client"])
 def one_client(peer: Peer) -> Verdict:
     """All fragments of a message go to one of two subscribers."""
-    peer.open_session()
     queue = peer.queue()
     names = [peer.subscribe(queue) for _ in "12"]
     peer.claim("each whole message with one subscriber")
@@ -141,10 +138,9 @@ def one_client(peer: Peer) -> Verdict:
     return equals(peer, (sorted(got), len(names)), ([b"1" * 6, b"2" * 6], 2), "messages, subscribers")
 
 
-@case("message.fragments.whole-first", covers=["message/fragment-properties/whole-first"])
+@in_session("message.fragments.whole-first", covers=["message/fragment-properties/whole-first"])
 def whole_first(peer: Peer) -> Verdict:
     """In pre-acquired mode, no fragment is delivered before the last one arrives; other messages are."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     destination = peer.subscribe(queue)
@@ -210,10 +206,9 @@ def resume_ttl(peer: Peer) -> Verdict:
     )
 
 
-@case("message.resume-ttl.alone", covers=["message/delivery-properties/resume-ttl/alone"])
+@in_session("message.resume-ttl.alone", covers=["message/delivery-properties/resume-ttl/alone"])
 def resume_ttl_without_resume_id(peer: Peer) -> Verdict:
     """A resume-ttl without a resume-id has no effect: the message is delivered normally."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("both messages, in order")
     peer.publish(queue, b"with", delivery={"resume_ttl": 0})
@@ -248,10 +243,9 @@ def amounts(peer: Peer) -> Verdict:
     return equals(peer, [_offset(peer, name) for name in (first, second)], [5, 3], "offsets")
 
 
-@case("message.resume.unknown", covers=["message/resume/resume-id/unknown-resume-id"])
+@in_session("message.resume.unknown", covers=["message/resume/resume-id/unknown-resume-id"])
 def unknown_resume_id(peer: Peer) -> Verdict:
     """Resume of an unknown or completed transfer returns offset zero."""
-    peer.open_session()
     queue, name = peer.queue(), peer.name("resume")
     peer.publish(queue, b"whole", delivery={"resume_id": name})
     peer.barrier()
@@ -260,9 +254,7 @@ def unknown_resume_id(peer: Peer) -> Verdict:
     return equals(peer, found, [0, 0], "offsets")
 
 
-@case("message.resume.no-destination", covers=["message/resume/destination/destination-not-found"])
+@in_session("message.resume.no-destination", covers=["message/resume/destination/destination-not-found"])
 def resume_to_nowhere(peer: Peer) -> Verdict:
     """The server rejects a resume to an exchange that does not exist."""
-    peer.open_session()
-    peer.send("message.resume", destination=peer.name("missing"), resume_id=peer.name("resume"))
-    return rejects_violation(peer)
+    return rejects(peer, "message.resume", destination=peer.name("missing"), resume_id=peer.name("resume"))

@@ -10,6 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, observed_either_way, without_effect
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -26,10 +27,9 @@ from amqpspec.suites.amqp_0_10._messages import (
 # --- transfer
 
 
-@case("message.transfer.routing", covers=["message/transfer/routing"])
+@in_session("message.transfer.routing", covers=["message/transfer/routing"])
 def routing(peer: Peer) -> Verdict:
     """A transfer is routed by the exchange that it names, and by no other."""
-    peer.open_session()
     exchanges = [peer.exchange("direct") for _ in "12"]
     queues = [bound_to(peer, name, ["k"])[0] for name in exchanges]
     peer.claim("each message in the queue of its exchange")
@@ -38,10 +38,9 @@ def routing(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, queue) for queue in queues], [[b"1"], [b"2"]], "bodies")
 
 
-@case("message.transfer.subscription", covers=["message/transfer/subscription"])
+@in_session("message.transfer.subscription", covers=["message/transfer/subscription"])
 def destinations(peer: Peer) -> Verdict:
     """Messages of a subscription contain its destination."""
-    peer.open_session()
     queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
     peer.claim("each message with the destination of its subscription")
     names = {peer.subscribe(queue): body for queue, body in zip(queues, (b"1", b"2"), strict=True)}
@@ -49,10 +48,9 @@ def destinations(peer: Peer) -> Verdict:
     return equals(peer, found, names, "bodies by destination")
 
 
-@case("message.transfer.blank-destination", covers=["message/transfer/destination/blank-destination"])
+@in_session("message.transfer.blank-destination", covers=["message/transfer/destination/blank-destination"])
 def blank_destination(peer: Peer) -> Verdict:
     """A transfer with a blank destination, or with none, uses the default exchange."""
-    peer.open_session()
     queue, other = peer.queue(), peer.queue()
     peer.claim("both messages in the queue that the key names")
     send(peer, "", queue, b"blank")
@@ -61,18 +59,16 @@ def blank_destination(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"blank", b"none"], []], "bodies")
 
 
-@case("message.transfer.no-exchange", covers=["message/transfer/destination/nonexistent-exchange"])
+@in_session("message.transfer.no-exchange", covers=["message/transfer/destination/nonexistent-exchange"])
 def missing_exchange(peer: Peer) -> Verdict:
     """The server rejects a transfer to an exchange that does not exist."""
-    peer.open_session()
     peer.publish("k", b"m", exchange=peer.name("missing"))
     return rejects_violation(peer)
 
 
-@case("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
+@in_session("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
 def transacted(peer: Peer) -> Verdict:
     """Messages published in a transaction reach their queue at commit; those of another session do so at once."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.call("tx.select")
@@ -88,10 +84,9 @@ def transacted(peer: Peer) -> Verdict:
 # --- accept
 
 
-@case("message.accept.not-acquired", covers=["message/accept/acquisition"])
+@in_session("message.accept.not-acquired", covers=["message/accept/acquisition"])
 def accept_without_acquiring(peer: Peer) -> Verdict:
     """An accept of a message that was not acquired does not remove it from its queue."""
-    peer.open_session()
     other = peer.another()
     other.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
@@ -103,10 +98,9 @@ def accept_without_acquiring(peer: Peer) -> Verdict:
     return without_effect(peer, reaction, effect)
 
 
-@case("message.accept.acquired", covers=["message/accept/acquisition"])
+@in_session("message.accept.acquired", covers=["message/accept/acquisition"])
 def accept_behind_acquire(peer: Peer) -> Verdict:
     """Acquired messages can be accepted and are then removed; messages that were only browsed are not."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     shown = looked_at(peer, queue)
@@ -149,10 +143,9 @@ def release_behind_reject(peer: Peer) -> Verdict:
     return equals(peer, _left_behind(peer, "reject", "release"), [b"pending"], "bodies")
 
 
-@case("message.reject.alternate-exchange", covers=["message/reject/alternate-exchange/delivered"])
+@in_session("message.reject.alternate-exchange", covers=["message/reject/alternate-exchange/delivered"])
 def rejected_to_the_alternate(peer: Peer) -> Verdict:
     """Rejected messages go to the alternate exchange of their queue, with any code."""
-    peer.open_session()
     alternates = [peer.exchange("fanout") for _ in "12"]
     orphans = [bound_to(peer, name, [""])[0] for name in alternates]
     queues = [peer.queue(alternate_exchange=name) for name in alternates]
@@ -166,13 +159,12 @@ def rejected_to_the_alternate(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, name) for name in orphans], [[b"1", b"2"], [b"3"]], "bodies")
 
 
-@case(
+@in_session(
     "message.reject.not-acquired",
     covers=["message/reject/acquisition/ignored", "message/reject/acquisition/required"],
 )
 def reject_without_acquiring(peer: Peer) -> Verdict:
     """A reject of a message that was not acquired is ignored: messages and session remain."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
     queue = fill(peer, peer.queue(alternate_exchange=alternate), b"1", b"2")
@@ -185,10 +177,9 @@ def reject_without_acquiring(peer: Peer) -> Verdict:
 # --- release
 
 
-@case("message.release.available", covers=["message/release/available"])
+@in_session("message.release.available", covers=["message/release/available"])
 def released(peer: Peer) -> Verdict:
     """Released messages are available to another session; others are not."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"released", b"held")
     destination = peer.subscribe(queue)
@@ -200,10 +191,9 @@ def released(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"released"], "bodies")
 
 
-@case("message.release.not-acquired", covers=["message/release/available"])
+@in_session("message.release.not-acquired", covers=["message/release/available"])
 def released_unacquired(peer: Peer) -> Verdict:
     """A release of a message that was only browsed leaves it in its queue, and its id becomes invalid."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown = looked_at(peer, queue)
     peer.claim("each message once; the released one cannot be acquired")
@@ -274,10 +264,9 @@ def release_as_it_was(peer: Peer) -> Verdict:
 # --- acquire
 
 
-@case("message.acquire.one-to-one", covers=["message/acquire/one-to-one"])
+@in_session("message.acquire.one-to-one", covers=["message/acquire/one-to-one"])
 def acquire(peer: Peer) -> Verdict:
     """Each acquire has one result, even if some or all of its messages cannot be acquired."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2", b"3")
     shown = looked_at(peer, queue)
     peer.claim("the ids that could be acquired, and an empty result")
@@ -288,10 +277,9 @@ def acquire(peer: Peer) -> Verdict:
     return equals(peer, (flat, more), ([numbers[:1], [], numbers[1:]], 0), "acquired, further results")
 
 
-@case("message.acquire.released", covers=["message/release/available"])
+@in_session("message.acquire.released", covers=["message/release/available"])
 def acquire_what_another_released(peer: Peer) -> Verdict:
     """A message that one session has acquired cannot be acquired by another until it is released."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     mine, other = looked_at(peer, queue), looked_at(peer, queue, 1)
@@ -307,10 +295,9 @@ def acquire_what_another_released(peer: Peer) -> Verdict:
 # --- what is not acquired is not kept from others
 
 
-@case("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
+@in_session("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
 def accepted_by_the_broker(peer: Peer) -> Verdict:
     """In explicit mode, the broker accepts each transfer that it has routed, by its id."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("an accept for each transfer, and the messages")
     wanted = [peer.publish(queue, body, accept_mode=EXPLICIT) for body in (b"1", b"2")]

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill, has_on_offer_soon
 from amqpspec.wire.amqp_0_10.values import Packed
@@ -38,10 +38,9 @@ def _passed(
 # --- discard-unroutable, immediate
 
 
-@case("message.discard-unroutable.set", covers=["message/delivery-properties/discard-unroutable/set"])
+@in_session("message.discard-unroutable.set", covers=["message/delivery-properties/discard-unroutable/set"])
 def discarded(peer: Peer) -> Verdict:
     """With discard-unroutable, an unroutable message may be dropped or rejected; the session continues."""
-    peer.open_session()
     missing = peer.name("missing")
     peer.publish(missing, b"lost", accept_mode=EXPLICIT, delivery={"discard_unroutable": True})
     peer.claim("dropped or rejected, and no other refusal")
@@ -51,20 +50,22 @@ def discarded(peer: Peer) -> Verdict:
     return observed_either_way(peer, "dropped" if reaction.refusal is None else "rejected")
 
 
-@case("message.discard-unroutable.unset", covers=["message/delivery-properties/discard-unroutable/unset"])
+@in_session(
+    "message.discard-unroutable.unset", covers=["message/delivery-properties/discard-unroutable/unset"]
+)
 def not_discarded(peer: Peer) -> Verdict:
     """In explicit mode without discard-unroutable, an unroutable message is rejected."""
-    peer.open_session()
     exchange = peer.exchange("direct")
     bound_to(peer, exchange, ["k"])
     peer.publish("nowhere", b"lost", exchange=exchange, accept_mode=EXPLICIT)
     return rejects_violation(peer)
 
 
-@case("message.discard-unroutable.alternate", covers=["message/delivery-properties/discard-unroutable/unset"])
+@in_session(
+    "message.discard-unroutable.alternate", covers=["message/delivery-properties/discard-unroutable/unset"]
+)
 def sent_to_the_alternate(peer: Peer) -> Verdict:
     """In mode none without discard-unroutable, an unroutable message goes to the alternate exchange."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
     exchange = peer.exchange("direct", alternate_exchange=alternate)
@@ -73,10 +74,9 @@ def sent_to_the_alternate(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, orphans), [b"orphan"], "bodies")
 
 
-@case("message.immediate.one-unable", covers=["message/delivery-properties/immediate/unroutable"])
+@in_session("message.immediate.one-unable", covers=["message/delivery-properties/immediate/unroutable"])
 def one_queue_without_a_subscriber(peer: Peer) -> Verdict:
     """An immediate message is rejected if one of its two queues has no subscriber."""
-    peer.open_session()
     exchange = peer.exchange("fanout")
     able, _ = bound_to(peer, exchange, ["k", "k"])
     peer.subscribe(able)
@@ -84,10 +84,9 @@ def one_queue_without_a_subscriber(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("message.immediate.nowhere", covers=["message/delivery-properties/immediate/unroutable"])
+@in_session("message.immediate.nowhere", covers=["message/delivery-properties/immediate/unroutable"])
 def delivered_to_no_queue(peer: Peer) -> Verdict:
     """If one of its queues has no subscriber with credit, an immediate message is delivered to no queue."""
-    peer.open_session()
     exchange = peer.exchange("fanout")
     queues = bound_to(peer, exchange, ["k", "k"])
     peer.subscribe(queues[0])
@@ -100,10 +99,9 @@ def delivered_to_no_queue(peer: Peer) -> Verdict:
     return equals(peer, found, [b"later", b"later"], "bodies")
 
 
-@case("message.immediate.able", covers=["message/delivery-properties/immediate/unroutable"])
+@in_session("message.immediate.able", covers=["message/delivery-properties/immediate/unroutable"])
 def both_queues_with_subscribers(peer: Peer) -> Verdict:
     """An immediate message is delivered if each of its queues has a subscriber with credit."""
-    peer.open_session()
     exchange = peer.exchange("fanout")
     for queue in bound_to(peer, exchange, ["k", "k"]):
         peer.subscribe(queue, messages=1)
@@ -117,10 +115,11 @@ def both_queues_with_subscribers(peer: Peer) -> Verdict:
 # --- redelivered
 
 
-@case("message.redelivered.flag", covers=["message/delivery-properties/redelivered/implementation/flag"])
+@in_session(
+    "message.redelivered.flag", covers=["message/delivery-properties/redelivered/implementation/flag"]
+)
 def redelivered(peer: Peer) -> Verdict:
     """Messages that a session received but did not accept are redelivered with the flag set; others are not."""
-    peer.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1)
     first = bool(peer.transfer().delivery.get("redelivered"))
@@ -132,10 +131,11 @@ def redelivered(peer: Peer) -> Verdict:
     return equals(peer, (first, again), (False, {b"1": True, b"2": False}), "redelivered")
 
 
-@case("message.redelivered.waiting", covers=["message/delivery-properties/redelivered/implementation/flag"])
+@in_session(
+    "message.redelivered.waiting", covers=["message/delivery-properties/redelivered/implementation/flag"]
+)
 def redelivered_to_who_waits(peer: Peer) -> Verdict:
     """An unaccepted message of an ended session is redelivered to a waiting subscription, with the flag set."""
-    peer.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1")
     peer.subscribe(queue, messages=1)
     peer.transfer()
@@ -149,13 +149,12 @@ def redelivered_to_who_waits(peer: Peer) -> Verdict:
     )
 
 
-@case(
+@in_session(
     "message.redelivered.recipient",
     covers=["message/delivery-properties/redelivered/implementation/recipient"],
 )
 def first_recipient(peer: Peer) -> Verdict:
     """Messages that a recipient releases are delivered to it again, even if another subscriber waits."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue)
@@ -166,10 +165,9 @@ def first_recipient(peer: Peer) -> Verdict:
     return equals(peer, sorted(contents(peer.transfers(2))), [b"1", b"2"], "bodies")
 
 
-@case("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
+@in_session("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
 def published_as_redelivered(peer: Peer) -> Verdict:
     """Messages published as redelivered are delivered as redelivered, and no others are."""
-    peer.open_session()
     queue = peer.queue()
     flags = [True, False, True]
     for flag in flags:
@@ -183,10 +181,9 @@ def published_as_redelivered(peer: Peer) -> Verdict:
 # --- time
 
 
-@case("message.ttl", covers=["message/delivery-properties/ttl/expired"])
+@in_session("message.ttl", covers=["message/delivery-properties/ttl/expired"])
 def too_old(peer: Peer) -> Verdict:
     """A message is not delivered after its ttl; messages with a long ttl or without one are."""
-    peer.open_session()
     queue = peer.queue()
     for body, delivery in ((b"plain", {}), (b"short", {"ttl": 50}), (b"long", {"ttl": _HOUR_MS})):
         peer.publish(queue, body, delivery=delivery)
@@ -196,10 +193,9 @@ def too_old(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue), [b"plain", b"long"], "bodies")
 
 
-@case("message.timestamp", covers=["message/delivery-properties/timestamp/by-broker"])
+@in_session("message.timestamp", covers=["message/delivery-properties/timestamp/by-broker"])
 def timestamp(peer: Peer) -> Verdict:
     """The broker sets the timestamp of a message, whatever the publisher sent."""
-    peer.open_session()
     peer.claim("a timestamp from the broker for both messages")
     given: tuple[Mapping[str, Any], ...] = ({}, {"timestamp": 1})
     found = [_passed(peer, delivery)[0].get("timestamp", -1) for delivery in given]
@@ -209,10 +205,9 @@ def timestamp(peer: Peer) -> Verdict:
     )
 
 
-@case("message.expiration", covers=["message/delivery-properties/expiration/by-broker"])
+@in_session("message.expiration", covers=["message/delivery-properties/expiration/by-broker"])
 def expiration(peer: Peer) -> Verdict:
     """The broker sets expiration to the timestamp plus the ttl, in seconds."""
-    peer.open_session()
     peer.claim("timestamp plus ttl, within one second")
     right = []
     for hours in (1, 5):
@@ -226,10 +221,9 @@ def expiration(peer: Peer) -> Verdict:
 # --- where it came from, where it goes
 
 
-@case("message.exchange", covers=["message/delivery-properties/exchange/by-broker"])
+@in_session("message.exchange", covers=["message/delivery-properties/exchange/by-broker"])
 def origin(peer: Peer) -> Verdict:
     """A delivery names the exchange that the message was published to, whatever the publisher sent."""
-    peer.open_session()
     names = [peer.exchange(type) for type in ("fanout", "direct")]
     queues = [bound_to(peer, name, ["k"])[0] for name in names]
     for name, lie in zip(names, ({}, {"exchange": names[0]}), strict=True):
@@ -240,10 +234,9 @@ def origin(peer: Peer) -> Verdict:
     return equals(peer, found, names, "exchanges")
 
 
-@case("message.exchange.bare", covers=["message/delivery-properties/exchange/by-broker"])
+@in_session("message.exchange.bare", covers=["message/delivery-properties/exchange/by-broker"])
 def origin_of_a_bare_message(peer: Peer) -> Verdict:
     """A delivery names its exchange, even if the publisher sent no delivery properties."""
-    peer.open_session()
     name = peer.exchange("fanout")
     (queue,) = bound_to(peer, name, [""])
     properties = Packed("message.message-properties", {"content_type": "text/plain"})
@@ -261,10 +254,9 @@ def origin_of_a_bare_message(peer: Peer) -> Verdict:
     return equals(peer, found, [name], "exchanges")
 
 
-@case("message.routing-key", covers=["message/delivery-properties/routing-key/direct"])
+@in_session("message.routing-key", covers=["message/delivery-properties/routing-key/direct"])
 def routing_key(peer: Peer) -> Verdict:
     """A direct exchange routes by the exact key, to every queue bound with it, and passes the key on."""
-    peer.open_session()
     exchange = peer.exchange("direct")
     queues = bound_to(peer, exchange, ["key", "key", "Key", "key.more"])
     peer.claim("the message in both queues that are bound with its key, and in no other")
@@ -276,10 +268,9 @@ def routing_key(peer: Peer) -> Verdict:
 # --- message-id, correlation-id, user-id
 
 
-@case("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
+@in_session("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
 def duplicates(peer: Peer) -> Verdict:
     """The second message with the same message-id may be dropped; one with another id is not."""
-    peer.open_session()
     queue = peer.queue()
     for body, message_id in ((b"1", _IDS[0]), (b"2", _IDS[0]), (b"3", _IDS[1])):
         peer.publish(queue, body, message={"message_id": message_id})
@@ -291,10 +282,11 @@ def duplicates(peer: Peer) -> Verdict:
     return observed_either_way(peer, "delivered" if b"2" in found else "dropped")
 
 
-@case("message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"])
+@in_session(
+    "message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"]
+)
 def duplicates_are_accepted(peer: Peer) -> Verdict:
     """In explicit mode, two messages with the same message-id are both accepted."""
-    peer.open_session()
     queue = peer.queue()
     message = {"message_id": _IDS[0]}
     wanted = [peer.publish(queue, b"m", accept_mode=EXPLICIT, message=message) for _ in "12"]
@@ -306,10 +298,9 @@ def duplicates_are_accepted(peer: Peer) -> Verdict:
     return equals(peer, sorted(accepted), wanted, "accepted")
 
 
-@case("message.message-id.immutable", covers=["message/message-properties/message-id/immutable"])
+@in_session("message.message-id.immutable", covers=["message/message-properties/message-id/immutable"])
 def message_id(peer: Peer) -> Verdict:
     """A message keeps its id in each of its queues, and when it is delivered again."""
-    peer.open_session()
     exchange = peer.exchange("fanout")
     queues = bound_to(peer, exchange, ["", ""])
     for number in _IDS:
@@ -325,10 +316,9 @@ def message_id(peer: Peer) -> Verdict:
     return equals(peer, found, [list(_IDS)] * 3, "ids")
 
 
-@case("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
+@in_session("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
 def correlation_id(peer: Peer) -> Verdict:
     """A correlation-id is passed on unchanged, and messages with the same one are all delivered."""
-    peer.open_session()
     queue = peer.queue()
     given = [b"c", b"c", b"\x00\xff", b""]
     for value in given:
@@ -338,19 +328,17 @@ def correlation_id(peer: Peer) -> Verdict:
     return equals(peer, [one.message.get("correlation_id") for one in peer.drain(queue)], given, "ids")
 
 
-@case("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
+@in_session("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
 def foreign_user(peer: Peer) -> Verdict:
     """A message with the user-id of another user is refused."""
-    peer.open_session()
     queue = peer.queue()
     peer.publish(queue, b"m", message={"user_id": f"not-{peer.context.login.user}".encode()})
     return rejects_violation(peer)
 
 
-@case("message.user-id.own", covers=["message/message-properties/user-id/authentication"])
+@in_session("message.user-id.own", covers=["message/message-properties/user-id/authentication"])
 def own_user(peer: Peer) -> Verdict:
     """A message with the user-id of its publisher is delivered, and so is one without a user-id."""
-    peer.open_session()
     queue, user = peer.queue(), peer.context.login.user.encode()
     peer.claim("both messages, with user-id unchanged")
     for message in ({"user_id": user}, {"app_id": b"a"}):

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import UNLIMITED, Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, soon
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -41,10 +42,9 @@ def _subscribe(peer: Peer, queue: str, channel: int = 0, destination: str = "d",
 # --- how long, how many
 
 
-@case("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
+@in_session("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
 def lifetime(peer: Peer) -> Verdict:
     """A subscription delivers messages until its session ends, and no longer."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
@@ -62,10 +62,9 @@ def lifetime(peer: Peer) -> Verdict:
     return equals(peer, told, ([b"1", b"2", b"3"], 2, True), "bodies, subscribers before, one after")
 
 
-@case("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
+@in_session("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
 def sixteen(peer: Peer) -> Verdict:
     """A queue supports 16 subscriptions, and each of them receives a message."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("16 subscriptions, a message for each")
     names = [peer.subscribe(queue, messages=1) for _ in range(_ROOM)]
@@ -76,10 +75,9 @@ def sixteen(peer: Peer) -> Verdict:
     )
 
 
-@case("message.subscribe.initial-credit", covers=["message/subscribe/initial-credit"])
+@in_session("message.subscribe.initial-credit", covers=["message/subscribe/initial-credit"])
 def initial_credit(peer: Peer) -> Verdict:
     """A new subscription has no credit: nothing arrives before both credits are granted."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     names = [peer.subscribe(queue, messages=None, octets=None) for _ in "123"]
     peer.flow(names[1], messages=UNLIMITED)
@@ -89,10 +87,9 @@ def initial_credit(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), ([[]] * 3, 2), "bodies, left")
 
 
-@case("message.subscribe.default-flow-mode", covers=["message/subscribe/default-flow-mode"])
+@in_session("message.subscribe.default-flow-mode", covers=["message/subscribe/default-flow-mode"])
 def window_by_default(peer: Peer) -> Verdict:
     """A new subscription is in window mode: each completed message allows one more."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2", b"3")
     destination = peer.subscribe(queue, messages=1)
     first = peer.transfer()
@@ -106,18 +103,16 @@ def window_by_default(peer: Peer) -> Verdict:
 # --- queues that are not there, or not any more
 
 
-@case("message.subscribe.no-queue", covers=["message/subscribe/queue-not-found"])
+@in_session("message.subscribe.no-queue", covers=["message/subscribe/queue-not-found"])
 def missing_queue(peer: Peer) -> Verdict:
     """A subscription to a queue that does not exist is refused."""
-    peer.open_session()
     _subscribe(peer, peer.name("missing"))
     return rejects_violation(peer)
 
 
-@case("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
+@in_session("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
 def deleted_queue(peer: Peer) -> Verdict:
     """The delete of its queue closes the session of a subscription."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue, 1)
@@ -125,10 +120,9 @@ def deleted_queue(peer: Peer) -> Verdict:
     return rejects_violation(peer, 1, barrier=False, within_s=peer.patience_s)
 
 
-@case("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
+@in_session("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
 def deleted_queue_of_others(peer: Peer) -> Verdict:
     """The delete of a queue does not affect sessions without a subscription to it."""
-    peer.open_session()
     peer.open_session(1)
     gone, stays = peer.queue(exclusive=False), peer.queue(exclusive=False)
     peer.subscribe(stays, 1)
@@ -144,26 +138,24 @@ def deleted_queue_of_others(peer: Peer) -> Verdict:
 # --- destinations
 
 
-@case(
+@in_session(
     "message.subscribe.destination.taken",
     covers=["message/subscribe/destination/unique-subscriber-destination"],
 )
 def destination_in_use(peer: Peer) -> Verdict:
     """A destination in use by a subscription of the session cannot be used for a second one, on any queue."""
-    peer.open_session()
     queue, other = peer.queue(), peer.queue()
     destination = peer.subscribe(queue)
     _subscribe(peer, other, destination=destination)
     return rejects_violation(peer)
 
 
-@case(
+@in_session(
     "message.subscribe.destination.free",
     covers=["message/subscribe/destination/unique-subscriber-destination"],
 )
 def destination_behind_cancel(peer: Peer) -> Verdict:
     """A destination can be used again after its subscription is cancelled."""
-    peer.open_session()
     queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
     peer.claim("the message of the second queue, with the same destination")
     destination = peer.subscribe(queues[0], messages=None)
@@ -174,10 +166,9 @@ def destination_behind_cancel(peer: Peer) -> Verdict:
     return equals(peer, told, (True, b"2", [b"1"]), "destination, body, left")
 
 
-@case("message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"])
+@in_session("message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"])
 def destination_of_a_session(peer: Peer) -> Verdict:
     """Two sessions can use the same destination, with independent messages and cancels."""
-    peer.open_session()
     peer.open_session(1)
     queues = [peer.queue(channel) for channel in (0, 1)]
     peer.claim("each session its own messages; after the cancel of one, the other one continues")
@@ -226,10 +217,9 @@ def exclusive_where_others_are(peer: Peer) -> Verdict:
     return _refused_second(peer, _IN_USE, first=False, second=True)
 
 
-@case("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
+@in_session("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
 def exclusive_on_another_connection(peer: Peer) -> Verdict:
     """An exclusive subscription is refused if another connection has subscribed to the queue."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
     other = peer.another()
@@ -238,10 +228,9 @@ def exclusive_on_another_connection(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@case("message.subscribe.exclusive.free", covers=[_IN_USE, _ALONE])
+@in_session("message.subscribe.exclusive.free", covers=[_IN_USE, _ALONE])
 def exclusive_behind_cancel(peer: Peer) -> Verdict:
     """After a cancel, a queue accepts an exclusive subscription, and after its cancel a shared one."""
-    peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     peer.claim("a message for each subscription")
     found = []
@@ -255,10 +244,9 @@ def exclusive_behind_cancel(peer: Peer) -> Verdict:
 # --- cancel
 
 
-@case("message.cancel.no-more", covers=["message/cancel/no-more"])
+@in_session("message.cancel.no-more", covers=["message/cancel/no-more"])
 def cancelled(peer: Peer) -> Verdict:
     """After cancel completes, nothing more arrives for the subscription; another one continues."""
-    peer.open_session()
     queue, other = peer.queue(), peer.queue()
     first, second = peer.subscribe(queue), peer.subscribe(other)
     fill(peer, queue, b"before")
@@ -273,10 +261,9 @@ def cancelled(peer: Peer) -> Verdict:
     return equals(peer, told, (b"before", [b"other"], [], [b"behind"]), "before, other, after, left")
 
 
-@case("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
+@in_session("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
 def pending_behind_cancel(peer: Peer) -> Verdict:
     """After a cancel, unaccepted transfers stay with their recipient until its session ends."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
     destination = peer.subscribe(queue, messages=2)
@@ -289,10 +276,9 @@ def pending_behind_cancel(peer: Peer) -> Verdict:
     return equals(peer, (found, sorted(bodies(peer, queue, 1))), ([b"3"], [b"1", b"2"]), "before, after")
 
 
-@case("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
+@in_session("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
 def resolved_behind_cancel(peer: Peer) -> Verdict:
     """Messages that arrived before a cancel can be accepted, rejected, released and acquired after it."""
-    peer.open_session()
     peer.open_session(1)
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
@@ -317,21 +303,17 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     )
 
 
-@case("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
+@in_session("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
 def cancel_of_nothing(peer: Peer) -> Verdict:
     """The cancel of a subscription of another session is refused."""
-    peer.open_session()
     peer.open_session(1)
     destination = peer.subscribe(peer.queue(1), 1)
-    peer.send("message.cancel", destination=destination)
-    return rejects_violation(peer)
+    return rejects(peer, "message.cancel", destination=destination)
 
 
-@case("message.cancel.twice", covers=["message/cancel/destination/subscription-not-found"])
+@in_session("message.cancel.twice", covers=["message/cancel/destination/subscription-not-found"])
 def cancel_once_more(peer: Peer) -> Verdict:
     """The second cancel of a subscription is refused."""
-    peer.open_session()
     destination = peer.subscribe(peer.queue())
     peer.call("message.cancel", destination=destination)
-    peer.send("message.cancel", destination=destination)
-    return rejects_violation(peer)
+    return rejects(peer, "message.cancel", destination=destination)

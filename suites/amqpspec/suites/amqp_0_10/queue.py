@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
-from amqpspec.run.case import case
+from amqpspec.run.amqp_0_10.oracles import allows, rejects, rejects_violation
 from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
 from amqpspec.suites.amqp_0_10._contents import bodies as contents
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
@@ -21,18 +21,16 @@ from amqpspec.suites.amqp_0_10._messages import has_on_offer_soon
 # --- names and numbers
 
 
-@case("queue.name.empty", covers=["queue/name/syntax"])
+@in_session("queue.name.empty", covers=["queue/name/syntax"])
 def no_name(peer: Peer) -> Verdict:
     """A queue without a name violates the syntax of names and may be refused."""
-    peer.open_session()
     peer.send("queue.declare", queue="", exclusive=True)
     return borne_aloud(peer, peer.reaction())
 
 
-@case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], heavy=True)
+@in_session("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], heavy=True)
 def many_queues(peer: Peer) -> Verdict:
     """The server supports 256 queues."""
-    peer.open_session()
     names = [peer.will_clean("queue", peer.name("q")) for _ in range(256)]
     peer.claim("256 queues")
     for name in names:
@@ -40,29 +38,24 @@ def many_queues(peer: Peer) -> Verdict:
     return equals(peer, sum(has_queue(peer, name) for name in names), 256, "queues")
 
 
-@case("queue.declare.reserved-prefix", covers=["queue/declare/queue/reserved-prefix"])
+@in_session("queue.declare.reserved-prefix", covers=["queue/declare/queue/reserved-prefix"])
 def reserved_name(peer: Peer) -> Verdict:
     """A queue name that begins with amq. cannot be declared."""
-    peer.open_session()
-    peer.send("queue.declare", queue=f"amq.{peer.name('q')}", exclusive=True)
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=f"amq.{peer.name('q')}", exclusive=True)
 
 
 # --- passive
 
 
-@case("queue.declare.passive.missing", covers=["queue/declare/passive/passive"])
+@in_session("queue.declare.passive.missing", covers=["queue/declare/passive/passive"])
 def passive_declare(peer: Peer) -> Verdict:
     """A passive declare of a queue that does not exist is refused."""
-    peer.open_session()
-    peer.send("queue.declare", queue=peer.name("missing"), passive=True)
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=peer.name("missing"), passive=True)
 
 
-@case("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
+@in_session("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
 def passive_declare_of_a_queue(peer: Peer) -> Verdict:
     """A passive declare of an existing queue is accepted and does not change its messages."""
-    peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"there")
     peer.claim("no refusal, and the earlier message")
@@ -70,10 +63,9 @@ def passive_declare_of_a_queue(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue), [b"there"], "bodies")
 
 
-@case("queue.declare.passive.no-create", covers=["queue/declare/passive/no-create"])
+@in_session("queue.declare.passive.no-create", covers=["queue/declare/passive/no-create"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     """A passive declare never creates a queue."""
-    peer.open_session()
     name = peer.will_clean("queue", peer.name("missing"))
     peer.send("queue.declare", queue=name, passive=True)
     peer.reaction()
@@ -82,35 +74,31 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     return equals(peer, has_queue(peer, name, 1), False, "queue there")
 
 
-@case("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
+@in_session("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
 def passive_declare_with_arguments(peer: Peer) -> Verdict:
     """The server ignores the arguments of a passive declare."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("the server accepts a passive declare with unknown arguments")
     peer.send("queue.declare", queue=queue, passive=True, arguments={"amqpspec-unknown": "x"})
     return allows(peer)
 
 
-@case("queue.declare.arguments.unknown", covers=["queue/declare/arguments/unknown-argument"])
+@in_session("queue.declare.arguments.unknown", covers=["queue/declare/arguments/unknown-argument"])
 def unknown_arguments(peer: Peer) -> Verdict:
     """Arguments of a declare that the server does not know are refused."""
-    peer.open_session()
     name = peer.will_clean("queue", peer.name("q"))
-    peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-unknown": "x"})
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=name, exclusive=True, arguments={"amqpspec-unknown": "x"})
 
 
 # --- the alternate exchange
 
 
-@case(
+@in_session(
     "queue.declare.alternate-exchange.rejected",
     covers=["queue/declare/alternate-exchange/routed", "queue/declare/alternate-exchange/removed"],
 )
 def rejected_messages(peer: Peer) -> Verdict:
     """Rejected messages leave their queue and go to the alternate exchange; accepted ones do not."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
     queue = peer.queue(alternate_exchange=alternate)
@@ -126,10 +114,9 @@ def rejected_messages(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"rejected"], []], "bodies")
 
 
-@case("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
+@in_session("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
 def rejected_without_an_alternate(peer: Peer) -> Verdict:
     """Without an alternate exchange, rejected messages are removed from their queue too."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     for body in (b"rejected", b"kept"):
         send(peer, None, queue, body)
@@ -145,26 +132,23 @@ def rejected_without_an_alternate(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"kept"], "bodies")
 
 
-@case(
+@in_session(
     "queue.declare.alternate-exchange.pre-existing",
     covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
 )
 def another_alternate_exchange(peer: Peer) -> Verdict:
     """A queue cannot be declared again with another alternate exchange."""
-    peer.open_session()
     first, second = peer.exchange("fanout"), peer.exchange("fanout")
     queue = peer.queue(alternate_exchange=first)
-    peer.send("queue.declare", queue=queue, exclusive=True, alternate_exchange=second)
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=queue, exclusive=True, alternate_exchange=second)
 
 
-@case(
+@in_session(
     "queue.declare.alternate-exchange.again",
     covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
 )
 def same_alternate_exchange(peer: Peer) -> Verdict:
     """A queue can be declared again with the same alternate exchange."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     queue = peer.queue(alternate_exchange=alternate)
     peer.claim("the declare executed, the session still attached")
@@ -172,38 +156,34 @@ def same_alternate_exchange(peer: Peer) -> Verdict:
     return allows(peer)
 
 
-@case(
+@in_session(
     "queue.declare.alternate-exchange.unknown", covers=["queue/declare/alternate-exchange/unknown-exchange"]
 )
 def unknown_alternate_exchange(peer: Peer) -> Verdict:
     """A queue cannot be declared with an alternate exchange that does not exist."""
-    peer.open_session()
     name = peer.will_clean("queue", peer.name("q"))
-    peer.send("queue.declare", queue=name, exclusive=True, alternate_exchange=peer.name("missing"))
-    return rejects_violation(peer)
+    return rejects(peer, "queue.declare", queue=name, exclusive=True, alternate_exchange=peer.name("missing"))
 
 
 # --- durability
 
 
-@case("queue.declare.durable.both", covers=["queue/declare/durable/types"])
+@in_session("queue.declare.durable.both", covers=["queue/declare/durable/types"])
 def durable_and_transient(peer: Peer) -> Verdict:
     """The server supports durable and transient queues, and a query distinguishes them."""
-    peer.open_session()
     peer.claim("a durable queue and a transient one")
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
     found = [bool(peer.call("queue.query", queue=name).fields.get("durable")) for name in names]
     return equals(peer, found, [True, False], "durable")
 
 
-@case(
+@in_session(
     "queue.declare.durable.restart",
     covers=["queue/declare/durable/restart", "queue/declare/durable/persistence"],
     restarts=True,
 )
 def restart(peer: Peer) -> Verdict:
     """A durable queue survives a restart and accepts messages; a transient one does not."""
-    peer.open_session()
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
     peer.context.restart()
     after = peer.another()
@@ -214,10 +194,9 @@ def restart(peer: Peer) -> Verdict:
     return equals(after, (there, bodies(after, names[0])), ([True, False], [b"after"]), "there, bodies")
 
 
-@case("queue.declare.durable.pre-existence", covers=["queue/declare/durable/pre-existence"])
+@in_session("queue.declare.durable.pre-existence", covers=["queue/declare/durable/pre-existence"])
 def durable_again(peer: Peer) -> Verdict:
     """The server ignores durable if the queue already exists."""
-    peer.open_session()
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
     peer.claim("no refusal, and durability unchanged")
     for name, durable in zip(names, (False, True), strict=True):
@@ -229,10 +208,9 @@ def durable_again(peer: Peer) -> Verdict:
 # --- exclusive queues
 
 
-@case("queue.declare.exclusive.both", covers=["queue/declare/exclusive/types"])
+@in_session("queue.declare.exclusive.both", covers=["queue/declare/exclusive/types"])
 def exclusive_and_shared(peer: Peer) -> Verdict:
     """The server supports exclusive and shared queues, and a query distinguishes them."""
-    peer.open_session()
     peer.claim("an exclusive queue and a shared one")
     names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
     found = [bool(peer.call("queue.query", queue=name).fields.get("exclusive")) for name in names]
@@ -246,36 +224,32 @@ def _in_use(peer: Peer, name: str, **args: Any) -> Verdict:
     return rejects_violation(peer, 1)
 
 
-@case(
+@in_session(
     "queue.declare.exclusive.declare",
     covers=["queue/declare/exclusive/in-use", "queue/declare/exclusive/one-session"],
 )
 def declared_by_another(peer: Peer) -> Verdict:
     """Another session of the same connection cannot declare an exclusive queue."""
-    peer.open_session()
     return _in_use(peer, "queue.declare", queue=peer.queue(exclusive=True))
 
 
-@case("queue.declare.exclusive.bind", covers=["queue/declare/exclusive/in-use"])
+@in_session("queue.declare.exclusive.bind", covers=["queue/declare/exclusive/in-use"])
 def bound_by_another(peer: Peer) -> Verdict:
     """Another session cannot bind an exclusive queue."""
-    peer.open_session()
     queue = peer.queue(exclusive=True)
     return _in_use(peer, "exchange.bind", queue=queue, exchange="amq.direct", binding_key=queue)
 
 
-@case("queue.declare.exclusive.subscribe", covers=["queue/declare/exclusive/in-use"])
+@in_session("queue.declare.exclusive.subscribe", covers=["queue/declare/exclusive/in-use"])
 def subscribed_by_another(peer: Peer) -> Verdict:
     """Another session cannot subscribe to an exclusive queue."""
-    peer.open_session()
     queue = peer.queue(exclusive=True)
     return _in_use(peer, "message.subscribe", queue=queue, destination="d", accept_mode=0, acquire_mode=0)
 
 
-@case("queue.declare.exclusive.other-connection", covers=["queue/declare/exclusive/in-use"])
+@in_session("queue.declare.exclusive.other-connection", covers=["queue/declare/exclusive/in-use"])
 def declared_on_another_connection(peer: Peer) -> Verdict:
     """A session of another connection cannot declare an exclusive queue."""
-    peer.open_session()
     queue = peer.queue(exclusive=True)
     other = peer.another()
     other.open_session()
@@ -283,10 +257,9 @@ def declared_on_another_connection(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@case("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
+@in_session("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
 def free_again(peer: Peer) -> Verdict:
     """After its session closes, an exclusive queue that still exists can be used by another session."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=True)
     send(peer, None, queue, b"left")
@@ -298,10 +271,9 @@ def free_again(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"left"], "bodies")
 
 
-@case("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
+@in_session("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
 def goes_with_its_session(peer: Peer) -> Verdict:
     """An exclusive auto-delete queue is deleted when its session ends; that of another session remains."""
-    peer.open_session()
     peer.open_session(1)
     queues = [peer.queue(channel, exclusive=True, auto_delete=True) for channel in (0, 1)]
     peer.claim("only the queue of the remaining session")
@@ -313,10 +285,9 @@ def goes_with_its_session(peer: Peer) -> Verdict:
 # --- contents
 
 
-@case("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
+@in_session("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
 def contents_of_every_class(peer: Peer) -> Verdict:
     """A queue accepts messages, files and streams, and delivers each to consumers of its class."""
-    peer.open_session()
     queue = peer.queue()
     for number in (b"1", b"2"):
         send(peer, None, queue, b"message " + number)
@@ -335,10 +306,9 @@ def contents_of_every_class(peer: Peer) -> Verdict:
 # --- auto-delete
 
 
-@case("queue.declare.auto-delete.last-consumer", covers=["queue/declare/auto-delete/last-consumer"])
+@in_session("queue.declare.auto-delete.last-consumer", covers=["queue/declare/auto-delete/last-consumer"])
 def goes_with_its_last_consumer(peer: Peer) -> Verdict:
     """An auto-delete queue is deleted with its last consumer, not with the first."""
-    peer.open_session()
     peer.claim("the queue exists while it has a consumer; one that never had a consumer remains")
     queue, unused = (peer.queue(auto_delete=True, exclusive=False) for _ in "12")
     consumers = [peer.subscribe(queue) for _ in "12"]
@@ -350,10 +320,9 @@ def goes_with_its_last_consumer(peer: Peer) -> Verdict:
     return equals(peer, found, (True, True, True), "exists, deleted, unused one exists")
 
 
-@case("queue.declare.auto-delete.pre-existence", covers=["queue/declare/auto-delete/pre-existence"])
+@in_session("queue.declare.auto-delete.pre-existence", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_again(peer: Peer) -> Verdict:
     """The server ignores auto-delete if the queue already exists."""
-    peer.open_session()
     names = [peer.queue(auto_delete=auto, exclusive=False) for auto in (True, False)]
     peer.claim("no refusal; only the queue declared as auto-delete is deleted with its consumer")
     for name, auto in zip(names, (False, True), strict=True):

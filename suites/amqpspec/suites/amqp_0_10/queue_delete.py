@@ -6,19 +6,18 @@ Knows: what is deleted with a queue, what a purge leaves, what a query reports. 
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
-from amqpspec.run.case import case
+from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, counts_soon, has_queue, send
 
 # --- delete
 
 
-@case("queue.delete.messages", covers=["queue/delete/messages"])
+@in_session("queue.delete.messages", covers=["queue/delete/messages"])
 def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
     """The messages of a deleted queue go to its alternate exchange, in order."""
-    peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
     queue, other = (peer.queue(alternate_exchange=alternate) for _ in "12")
@@ -30,10 +29,9 @@ def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"1", b"2"], [b"other"]], "bodies")
 
 
-@case("queue.delete.messages.vanish", covers=["queue/delete/messages"])
+@in_session("queue.delete.messages.vanish", covers=["queue/delete/messages"])
 def messages_without_an_alternate(peer: Peer) -> Verdict:
     """Without an alternate exchange, the messages of a deleted queue are lost."""
-    peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"lost")
     peer.claim("an empty queue of the same name")
@@ -43,36 +41,29 @@ def messages_without_an_alternate(peer: Peer) -> Verdict:
     return equals(peer, (gone, bodies(peer, queue)), (True, []), "deleted, bodies")
 
 
-@case("queue.delete.empty-name", covers=["queue/delete/queue/empty-name"])
+@in_session("queue.delete.empty-name", covers=["queue/delete/queue/empty-name"])
 def delete_without_a_name(peer: Peer) -> Verdict:
     """A delete without a queue name is refused."""
-    peer.open_session()
-    peer.send("queue.delete", queue="")
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue="")
 
 
-@case("queue.delete.missing", covers=["queue/delete/queue/queue-exists"])
+@in_session("queue.delete.missing", covers=["queue/delete/queue/queue-exists"])
 def delete_of_nothing(peer: Peer) -> Verdict:
     """A queue that does not exist cannot be deleted."""
-    peer.open_session()
-    peer.send("queue.delete", queue=peer.name("missing"))
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue=peer.name("missing"))
 
 
-@case("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
+@in_session("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
 def delete_if_unused(peer: Peer) -> Verdict:
     """With if-unused, the delete of a queue with a consumer is refused."""
-    peer.open_session()
     queue = peer.queue()
     peer.subscribe(queue)
-    peer.send("queue.delete", queue=queue, if_unused=True)
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue=queue, if_unused=True)
 
 
-@case("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
+@in_session("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
 def delete_of_an_unused_queue(peer: Peer) -> Verdict:
     """With if-unused, a queue without consumers is deleted, even if it holds messages."""
-    peer.open_session()
     queue = peer.queue()
     peer.call("message.cancel", destination=peer.subscribe(queue))
     send(peer, None, queue, b"waiting")
@@ -81,20 +72,17 @@ def delete_of_an_unused_queue(peer: Peer) -> Verdict:
     return equals(peer, has_queue(peer, queue), False, "queue there")
 
 
-@case("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
+@in_session("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
 def delete_if_empty(peer: Peer) -> Verdict:
     """With if-empty, the delete of a queue with a message is refused."""
-    peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"waiting")
-    peer.send("queue.delete", queue=queue, if_empty=True)
-    return rejects_violation(peer)
+    return rejects(peer, "queue.delete", queue=queue, if_empty=True)
 
 
-@case("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
+@in_session("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
 def full_queue_stays(peer: Peer) -> Verdict:
     """With if-empty, a queue with a message remains unchanged, and an empty one is deleted."""
-    peer.open_session()
     full, empty = (peer.queue(exclusive=False) for _ in "12")
     send(peer, None, full, b"kept")
     peer.claim("the queue with its message; the empty one deleted")
@@ -109,10 +97,9 @@ def full_queue_stays(peer: Peer) -> Verdict:
 # --- purge
 
 
-@case("queue.purge", covers=["queue/purge/empty"])
+@in_session("queue.purge", covers=["queue/purge/empty"])
 def purge(peer: Peer) -> Verdict:
     """Purge empties a queue and does not affect other queues."""
-    peer.open_session()
     queue, other = peer.queue(), peer.queue()
     for name in (queue, queue, other):
         send(peer, None, name, b"waiting")
@@ -121,10 +108,9 @@ def purge(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, name) for name in (queue, other)], [[], [b"waiting"]], "bodies")
 
 
-@case("queue.purge.subscribers", covers=["queue/purge/subscribers"])
+@in_session("queue.purge.subscribers", covers=["queue/purge/subscribers"])
 def purge_and_subscribers(peer: Peer) -> Verdict:
     """Purge cancels no subscription: the next message is delivered."""
-    peer.open_session()
     queue = peer.queue()
     destination = peer.subscribe(queue, messages=0)
     send(peer, None, queue, b"purged")
@@ -137,10 +123,9 @@ def purge_and_subscribers(peer: Peer) -> Verdict:
     return equals(peer, found, (destination, b"next"), "destination and body")
 
 
-@case("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
+@in_session("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
 def purge_and_pending_messages(peer: Peer) -> Verdict:
     """Purge does not remove delivered, unaccepted messages: they return when the session closes."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue, messages=1)
@@ -154,32 +139,27 @@ def purge_and_pending_messages(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
 
 
-@case("queue.purge.empty-name", covers=["queue/purge/queue/empty-name"])
+@in_session("queue.purge.empty-name", covers=["queue/purge/queue/empty-name"])
 def purge_without_a_name(peer: Peer) -> Verdict:
     """A purge without a name is refused."""
-    peer.open_session()
-    peer.send("queue.purge", queue="")
-    return rejects_violation(peer)
+    return rejects(peer, "queue.purge", queue="")
 
 
-@case(
+@in_session(
     "queue.purge.missing",
     covers=["queue/purge/queue/queue-exists/refused", "queue/purge/queue/queue-exists/known"],
 )
 def purge_of_nothing(peer: Peer) -> Verdict:
     """A queue that does not exist cannot be purged."""
-    peer.open_session()
-    peer.send("queue.purge", queue=peer.name("missing"))
-    return rejects_violation(peer)
+    return rejects(peer, "queue.purge", queue=peer.name("missing"))
 
 
 # --- query
 
 
-@case("queue.query.unknown", covers=["queue/query/queue-query-result/unknown"])
+@in_session("queue.query.unknown", covers=["queue/query/queue-query-result/unknown"])
 def query_of_nothing(peer: Peer) -> Verdict:
     """A query for a queue that does not exist has a result without fields."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("no field for a queue that does not exist, the name of one that does")
     rows = [peer.call("queue.query", queue=name).fields for name in (peer.name("missing"), queue)]
@@ -187,10 +167,9 @@ def query_of_nothing(peer: Peer) -> Verdict:
     return holds(peer, empty and rows[1].get("queue") == queue, f"{dict(rows[0])}, {rows[1].get('queue')!r}")
 
 
-@case("queue.query.counts", covers=["queue/query/queue-query-result/message-count/counts"])
+@in_session("queue.query.counts", covers=["queue/query/queue-query-result/message-count/counts"])
 def query_counts(peer: Peer) -> Verdict:
     """A query returns the number of waiting messages and of subscribers."""
-    peer.open_session()
     full, busy, idle = (peer.queue() for _ in "123")
     for _ in "12":
         send(peer, None, full, b"waiting")
@@ -201,10 +180,9 @@ def query_counts(peer: Peer) -> Verdict:
     return equals(peer, found, [(2, 0), (0, 2), (0, 0)], "messages and subscribers")
 
 
-@case("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
+@in_session("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
 def name_of_a_deleted_queue(peer: Peer) -> Verdict:
     """The end of a session that deleted its queue does not affect a later queue of that name."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(auto_delete=True)
     peer.call("queue.delete", queue=queue)

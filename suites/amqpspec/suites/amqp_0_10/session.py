@@ -11,6 +11,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_arrival, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import expected_now, fails, told_now
 from amqpspec.suites.amqp_0_10._wire import queues_there
 
@@ -39,10 +40,9 @@ def session_busy(peer: Peer) -> Verdict:
     return rejects_violation(peer, 1, barrier=False, within_s=peer.patience_s)
 
 
-@case("session.header.sync", covers=["session/header/sync"])
+@in_session("session.header.sync", covers=["session/header/sync"])
 def sync_flag(peer: Peer) -> Verdict:
     """Each command with the sync flag is reported complete without a flush."""
-    peer.open_session()
     peer.claim("completion of each command that has the sync flag")
     ids = [
         peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True, sync=True)
@@ -77,13 +77,12 @@ def command_without_session(peer: Peer) -> Verdict:
     return holds(peer, False, f"queue {name!r} was declared") if there else judge_reaction(peer, reaction)
 
 
-@case(
+@in_session(
     "session.detach-code.transport-busy",
     covers=["session/attach/one-session-per-transport", "session/detach-code/transport-busy"],
 )
 def channel_is_taken(peer: Peer) -> Verdict:
     """A channel that has a session accepts no second one."""
-    peer.open_session()
     peer.send("session.attach", name=peer.name("s").encode())
     return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
 
@@ -97,10 +96,9 @@ def detach_is_answered(peer: Peer) -> Verdict:
     return holds(peer, answer["name"] == session.name and answer["code"] is not None, answer)
 
 
-@case("session.detach.unknown", covers=["session/attachment/discarded"])
+@in_session("session.detach.unknown", covers=["session/attachment/discarded"])
 def detach_of_another_session(peer: Peer) -> Verdict:
     """The server answers detach of a session of another channel with not-attached, and detaches nothing."""
-    peer.open_session()
     peer.claim("detached, not-attached, with the name that was sent, and the session continues to work")
     name = peer.name("other").encode()
     peer.send("session.detach", name=name)
@@ -181,7 +179,7 @@ def one_name_for_two_users(peer: Peer) -> Verdict:
     return equals(peer, [fails(user) for user in users], [2, 102], "commands")
 
 
-@case(
+@in_session(
     "session.request-timeout",
     covers=[
         "session/request-timeout/maximum-granted-timeout/conveyed",
@@ -191,7 +189,6 @@ def one_name_for_two_users(peer: Peer) -> Verdict:
 )
 def timeouts_are_told(peer: Peer) -> Verdict:
     """The server answers each request-timeout with one timeout that is not above the requested value."""
-    peer.open_session()
     peer.claim("one timeout for each request, not above it")
     asked = (0, 30, 1)
     told = [peer.call_control("session.request-timeout", timeout=seconds)["timeout"] for seconds in asked]
@@ -199,10 +196,9 @@ def timeouts_are_told(peer: Peer) -> Verdict:
     return holds(peer, sound, f"timeouts {told} for {list(asked)}")
 
 
-@case("session.flush", covers=["session/flush/earliest", "session/expected/response"])
+@in_session("session.flush", covers=["session/flush/earliest", "session/expected/response"])
 def flush_is_answered(peer: Peer) -> Verdict:
     """The server answers a flush with the requested sets: expected and completed."""
-    peer.open_session()
     peer.barrier()
     peer.claim("expected and completed")
     peer.send("session.flush", expected=True, completed=True)
@@ -211,10 +207,9 @@ def flush_is_answered(peer: Peer) -> Verdict:
     return holds(peer, True, "both sets")
 
 
-@case("session.confirmed.on-request", covers=["session/confirmed/on-request"])
+@in_session("session.confirmed.on-request", covers=["session/confirmed/on-request"])
 def confirmed_on_request(peer: Peer) -> Verdict:
     """The server answers each flush that requests confirmed."""
-    peer.open_session()
     peer.barrier()
     peer.claim("confirmed, twice")
     told = [told_now(peer, "confirmed") for _ in "12"]

@@ -9,6 +9,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import among, completed_now, half_a_declare, told_now
 from amqpspec.suites.amqp_0_10._wire import queues_there
 
@@ -20,10 +21,9 @@ def _goes_on(peer: Peer, at: int) -> None:
     peer.point(0, at)
 
 
-@case("session.gap.next-commands", covers=["session/gap/next-commands"], needs=_NEEDS)
+@in_session("session.gap.next-commands", covers=["session/gap/next-commands"], needs=_NEEDS)
 def commands_behind_a_gap(peer: Peer) -> Verdict:
     """The commands after a gap are executed."""
-    peer.open_session()
     peer.call("execution.sync")
     peer.claim("both queues")
     peer.send("session.gap", commands=((1, 5),))
@@ -58,10 +58,9 @@ def _told(peer: Peer, name: str) -> Verdict:
     return equals(peer, found, [True, True, True, True, False, False, True, False], name)
 
 
-@case("session.gap.aborted", covers=["session/gap/aborted-commands"], needs=_NEEDS)
+@in_session("session.gap.aborted", covers=["session/gap/aborted-commands"], needs=_NEEDS)
 def gap_over_half_a_command(peer: Peer) -> Verdict:
     """A gap aborts a command that arrived in part; the next command is executed."""
-    peer.open_session()
     peer.call("execution.sync")
     lost, first, _ = half_a_declare(peer)
     peer.send_octets(first)
@@ -72,10 +71,11 @@ def gap_over_half_a_command(peer: Peer) -> Verdict:
     return equals(peer, queues_there(peer, [lost, kept]), [kept], "queues")
 
 
-@case("session.gap.stays-completed", covers=["session/gap/completed-or-confirmed-commands"], needs=_NEEDS)
+@in_session(
+    "session.gap.stays-completed", covers=["session/gap/completed-or-confirmed-commands"], needs=_NEEDS
+)
 def gap_over_completed_commands(peer: Peer) -> Verdict:
     """Completed commands remain completed and effective if a gap contains their ids."""
-    peer.open_session()
     queues = [peer.queue() for _ in "12"]
     peer.barrier()
     peer.claim("ids 0 to 3 completed, and both queues")

@@ -10,6 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import among, completed_now, fails, half_a_declare, lasting
 from amqpspec.suites.amqp_0_10._wire import each_judged
 from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, LAST_FRAME, LAST_SEGMENT, encode_frame
@@ -67,10 +68,9 @@ def numbers_of_commands(peer: Peer) -> Verdict:
     return equals(peer, (told, fails(peer)), wanted, "reported completed, failed")
 
 
-@case("session.command-point.again", covers=["session/command-point/numbering"])
+@in_session("session.command-point.again", covers=["session/command-point/numbering"])
 def another_point(peer: Peer) -> Verdict:
     """A second command-point on the same attachment renumbers the commands after it."""
-    peer.open_session()
     peer.claim("an exception for command 1001")
     peer.call("execution.sync")
     peer.point(0, 1000)
@@ -78,10 +78,9 @@ def another_point(peer: Peer) -> Verdict:
     return equals(peer, fails(peer), 1001, "command")
 
 
-@case("session.command-point.own", covers=["session/command-point/numbering"])
+@in_session("session.command-point.own", covers=["session/command-point/numbering"])
 def points_of_the_target(peer: Peer) -> Verdict:
     """The server sends a command-point before its own commands and numbers them consecutively."""
-    peer.open_session()
     names = [peer.queue() for _ in "123"]
     peer.claim("a command-point before the first result, and consecutive ids")
     for name in names:

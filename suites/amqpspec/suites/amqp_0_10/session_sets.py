@@ -9,6 +9,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import (
     LAST_OFFSET,
     State,
@@ -38,10 +39,9 @@ def _worked(peer: Peer, commands: int, start: int = 0) -> None:
 # --- expected
 
 
-@case("session.expected.never-spontaneous", covers=["session/expected/never-spontaneous"])
+@in_session("session.expected.never-spontaneous", covers=["session/expected/never-spontaneous"])
 def expected_unasked(peer: Peer) -> Verdict:
     """The server sends no expected unless a flush requests it."""
-    peer.open_session()
     peer.claim("no expected without a flush that requests it")
     queue = peer.queue()
     for at in range(_MANY):
@@ -126,13 +126,12 @@ def expected_whole(peer: Peer) -> Verdict:
 # --- confirmed
 
 
-@case(
+@in_session(
     "session.confirmed.fragments",
     covers=["session/confirmed/no-overlaps", "session/confirmed/minimal-fragments"],
 )
 def confirmed_half_way(peer: Peer) -> Verdict:
     """No id is confirmed both as a command and as a fragment, and no fragment is a whole command."""
-    peer.open_session()
     peer.claim("no id twice, and no whole command among the fragments")
     told = _half_way(peer)
     return holds(peer, not _overlaps(told) and not _wholes(told), str(told))
@@ -151,10 +150,9 @@ def confirmed_and_completed(peer: Peer) -> Verdict:
     return observed_either_way(peer, "the same sets" if same else "more is confirmed than completed")
 
 
-@case("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
+@in_session("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
 def confirmed_unasked(peer: Peer) -> Verdict:
     """Confirmed may arrive without a flush, and contains only ids of commands that were sent."""
-    peer.open_session()
     queue = peer.queue()
     peer.claim("no confirmed, or ids of commands that were sent")
     for at in range(_MANY):

@@ -16,6 +16,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._contents import STREAM, bodies, consume, left, publish, put, qos
 
 _NEEDS = ("stream",)
@@ -34,10 +35,9 @@ def ten_levels(peer: Peer) -> Verdict:
     return _contents.ten_priorities(peer, STREAM)
 
 
-@case("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
+@in_session("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
 def gone_once_delivered(peer: Peer) -> Verdict:
     """A delivered packet leaves its queue: it is not redelivered when the session ends."""
-    peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, STREAM, queue, [b"first", b"second"])
     consume(peer, STREAM, queue)
@@ -62,10 +62,9 @@ def _rest(peer: Peer, seen: Sequence[bytes | None], channel: int = 0) -> list[by
     return found
 
 
-@case("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
+@in_session("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
 def the_narrower_window(peer: Peer) -> Verdict:
     """If both windows are set, the smaller one applies, or none; all packets arrive in the end."""
-    peer.open_session()
     queue = peer.queue()
     put(peer, STREAM, queue, _PACKETS)
     qos(peer, STREAM, prefetch_count=2, prefetch_size=100)
@@ -84,10 +83,9 @@ def the_narrower_window(peer: Peer) -> Verdict:
     return observed_either_way(peer, "a window" if len(ahead) <= 2 else "no window")
 
 
-@case("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
+@in_session("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
 def for_its_session(peer: Peer) -> Verdict:
     """A window applies to its session only: another one on the same connection receives all packets."""
-    peer.open_session()
     peer.open_session(1)
     qos(peer, STREAM, prefetch_count=1)
     found = []
@@ -103,10 +101,9 @@ def for_its_session(peer: Peer) -> Verdict:
     return observed_either_way(peer, "a window" if len(limited) == 1 else "no window")
 
 
-@case("stream.qos.global", covers=["stream/qos/global/connection"], needs=_NEEDS)
+@in_session("stream.qos.global", covers=["stream/qos/global/connection"], needs=_NEEDS)
 def for_the_connection(peer: Peer) -> Verdict:
     """With global, the sessions of a connection share a window, or there is none."""
-    peer.open_session()
     peer.open_session(1)
     qos(peer, STREAM, prefetch_count=2, **{"global": True})
     ahead = []
@@ -190,10 +187,9 @@ def nowait_refused(peer: Peer) -> Verdict:
     return _contents.no_queue(peer, STREAM, nowait=True)
 
 
-@case("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
+@in_session("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
     """Packets published after cancel do not reach that consumer; they reach others."""
-    peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, STREAM, queue)
     consume(peer, STREAM, other)
@@ -210,10 +206,9 @@ def cancelled(peer: Peer) -> Verdict:
 # --- publishing
 
 
-@case("stream.publish.exchange.missing", covers=["stream/publish/exchange/must-exist"], needs=_NEEDS)
+@in_session("stream.publish.exchange.missing", covers=["stream/publish/exchange/must-exist"], needs=_NEEDS)
 def no_exchange(peer: Peer) -> Verdict:
     """A packet cannot be published to an exchange that does not exist."""
-    peer.open_session()
     publish(peer, STREAM, "key", b"packet", exchange=peer.name("missing"))
     return rejects_violation(peer)
 

@@ -12,6 +12,7 @@ from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Quiet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, judge_arrival, without_effect
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._sessions import among
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
@@ -109,13 +110,12 @@ def header_in_answer_is_served(peer: Peer) -> Verdict:
 # --- assemblies
 
 
-@case(
+@in_session(
     "transport.assemblies.any-cut",
     covers=["transport/assemblies/any-cut", "transport/frame/size", "transport/assemblies/one-instruction"],
 )
 def command_in_pieces(peer: Peer) -> Verdict:
     """The server assembles commands from frames of one octet each, with empty frames among them."""
-    peer.open_session()
     declared = [declaring(peer, hint) for hint in ("first", "second")]
     peer.claim("both queues exist")
     for _, octets in declared:
@@ -136,10 +136,9 @@ def control_in_pieces(peer: Peer) -> Verdict:
     return equals(peer, peer.expect("session.attached")["name"], name, "session")
 
 
-@case("transport.frame.in-parts", covers=["transport/frame/size"])
+@in_session("transport.frame.in-parts", covers=["transport/frame/size"])
 def frames_in_parts(peer: Peer) -> Verdict:
     """The server reads frames whose octets arrive in parts, cut within and after the header."""
-    peer.open_session()
     declared = [declaring(peer, hint) for hint in ("first", "second")]
     stream = b"".join(encode_frame(octets, type=COMMAND) for _, octets in declared)
     numbers = [peer.number() for _ in declared]
@@ -293,10 +292,9 @@ def busy_channel(peer: Peer) -> Verdict:
     return holds(peer, before < _MANY, f"{before} of {_MANY} messages arrived first")
 
 
-@case("transport.channels.backlog", covers=["message/flow/infinite"])
+@in_session("transport.channels.backlog", covers=["message/flow/infinite"])
 def large_backlog(peer: Peer) -> Verdict:
     """With unlimited credit, a backlog of 24 messages of a megaoctet and a small one arrives without a flush."""
-    peer.open_session()
     queue = peer.queue()
     for _ in range(_MANY):
         peer.publish(queue, bytes(_MESSAGE_OCTETS))
@@ -312,10 +310,9 @@ def large_backlog(peer: Peer) -> Verdict:
 # --- tracks
 
 
-@case("transport.tracks.order", covers=["transport/tracks/order"])
+@in_session("transport.tracks.order", covers=["transport/tracks/order"])
 def order_across_tracks(peer: Peer) -> Verdict:
     """A flush between two commands in one write is answered after the first one and before the second."""
-    peer.open_session()
     first, second = (declaring(peer, hint, sync=False) for hint in ("first", "second"))
     ids = [peer.number() or 0, peer.number() or 0]
     peer.claim("expected, with the command after the flush and not the one before it")
@@ -326,10 +323,9 @@ def order_across_tracks(peer: Peer) -> Verdict:
     return equals(peer, among(told, ids), [False, True], "expected")
 
 
-@case("transport.tracks.control-within-command", covers=["transport/tracks/control-within-command"])
+@in_session("transport.tracks.control-within-command", covers=["transport/tracks/control-within-command"])
 def control_within_command(peer: Peer) -> Verdict:
     """The server handles a control between two frames of a command, and executes the command."""
-    peer.open_session()
     name, octets = declaring(peer)
     peer.claim("an answer to the control, and the queue")
     number, place = peer.number(), FIRST_SEGMENT | LAST_SEGMENT
@@ -340,10 +336,9 @@ def control_within_command(peer: Peer) -> Verdict:
     return equals(peer, queues_there(peer, [name]), [name], "queues")
 
 
-@case("transport.tracks.reserved", covers=["transport/tracks/reserved"])
+@in_session("transport.tracks.reserved", covers=["transport/tracks/reserved"])
 def reserved_tracks(peer: Peer) -> Verdict:
     """Frames on an undefined track have no effect."""
-    peer.open_session()
     name, octets = declaring(peer)
     for track in (2, 15):
         peer.send_octets(encode_frame(octets, type=COMMAND, track=track))

@@ -10,6 +10,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, without_effect
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._wire import (
     cut_up,
     declaring,
@@ -54,10 +55,9 @@ def sizes_below_the_header(peer: Peer) -> Verdict:
     return each_judged(peer, map(octets_of, wrong), barrier=False)
 
 
-@case("transport.frame.size", covers=["transport/frame/size"])
+@in_session("transport.frame.size", covers=["transport/frame/size"])
 def frames_in_one_write(peer: Peer) -> Verdict:
     """The server separates consecutive frames in one write by their sizes, including empty frames."""
-    peer.open_session()
     declared = [declaring(peer, hint) for hint in ("a", "bb", "ccc")]
     peer.claim("every queue exists")
     number = None
@@ -101,10 +101,9 @@ def _proposal(peer: Peer) -> AssemblyArrived:
     return peer.offered()
 
 
-@case("transport.frame.refused-has-no-effect", covers=["transport/tracks/reserved"])
+@in_session("transport.frame.refused-has-no-effect", covers=["transport/tracks/reserved"])
 def dropped_frames_leave_others_alone(peer: Peer) -> Verdict:
     """A frame on a reserved track does not prevent a command on its own track, or it is refused."""
-    peer.open_session()
     name, octets = declaring(peer)
     peer.send_octets(encode_frame(octets, type=COMMAND, track=7))
     number = send_command(peer, octets)

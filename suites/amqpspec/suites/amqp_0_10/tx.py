@@ -6,47 +6,42 @@ Knows: select, commit, rollback, and what they cover. Must not know: targets.
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import ask, xid
+from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, has_on_offer_soon
 
 # --- select
 
 
-@case("tx.select.first", covers=["tx/select/first"])
+@in_session("tx.select.first", covers=["tx/select/first"])
 def select_first(peer: Peer) -> Verdict:
     """After select, commit and rollback work; a second select is refused."""
-    peer.open_session()
     peer.call("tx.select")
     peer.call("tx.commit")
     peer.call("tx.rollback")
-    peer.send("tx.select")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.select")
 
 
-@case("tx.select.twice", covers=["tx/select/exactly-once"])
+@in_session("tx.select.twice", covers=["tx/select/exactly-once"])
 def select_twice(peer: Peer) -> Verdict:
     """A second select in a session is refused; another session may select independently."""
-    peer.open_session()
     peer.open_session(1)
     for channel in (0, 1):
         peer.call("tx.select", channel)
-    peer.send("tx.select")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.select")
 
 
-@case("tx.select.dtx", covers=["tx/select/no-dtx"])
+@in_session("tx.select.dtx", covers=["tx/select/no-dtx"])
 def select_on_a_branch(peer: Peer) -> Verdict:
     """A session that works on a branch of dtx cannot select tx."""
-    peer.open_session()
     peer.call("dtx.select")
     ask(peer, "start", xid(peer))
-    peer.send("tx.select")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.select")
 
 
 def _subscribe_in_mode_none(peer: Peer) -> None:
@@ -55,30 +50,26 @@ def _subscribe_in_mode_none(peer: Peer) -> None:
     )
 
 
-@case("tx.select.subscribe", covers=["tx/select/explicit-accepts/subscribe"])
+@in_session("tx.select.subscribe", covers=["tx/select/explicit-accepts/subscribe"])
 def subscribe_in_mode_none(peer: Peer) -> Verdict:
     """With transactions, a subscription with accept-mode none is refused; one in explicit mode is accepted."""
-    peer.open_session()
     peer.call("tx.select")
     peer.subscribe(peer.queue())
     _subscribe_in_mode_none(peer)
     return rejects_violation(peer)
 
 
-@case("tx.select.subscribed", covers=["tx/select/explicit-accepts/select"])
+@in_session("tx.select.subscribed", covers=["tx/select/explicit-accepts/select"])
 def select_with_mode_none(peer: Peer) -> Verdict:
     """Select is refused if the session has a subscription with accept-mode none."""
-    peer.open_session()
     for mode in (EXPLICIT, NONE):
         peer.subscribe(peer.queue(), accept_mode=mode)
-    peer.send("tx.select")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.select")
 
 
-@case("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
+@in_session("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
 def select_behind_cancel(peer: Peer) -> Verdict:
     """A cancelled subscription with accept-mode none, or one of another session, does not prevent select."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.subscribe(queue, 1, messages=None, accept_mode=NONE)
@@ -94,10 +85,9 @@ def select_behind_cancel(peer: Peer) -> Verdict:
 # --- commit
 
 
-@case("tx.commit", covers=["tx/commit/effect"])
+@in_session("tx.commit", covers=["tx/commit/effect"])
 def commit(peer: Peer) -> Verdict:
     """Each commit publishes the transferred messages and removes the accepted ones."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     target = peer.queue(**SHARED)
@@ -118,10 +108,9 @@ def commit(peer: Peer) -> Verdict:
     return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and after, left")
 
 
-@case("tx.commit.not-accepted", covers=["tx/commit/effect"])
+@in_session("tx.commit.not-accepted", covers=["tx/commit/effect"])
 def commit_of_one_of_two(peer: Peer) -> Verdict:
     """Commit removes accepted messages; delivered, unaccepted ones stay with their recipient."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
@@ -158,10 +147,9 @@ def completion_of_commit(peer: Peer) -> Verdict:
     return _completed_with(peer, "commit")
 
 
-@case("tx.commit.accept-modes", covers=["tx/commit/publishing"])
+@in_session("tx.commit.accept-modes", covers=["tx/commit/publishing"])
 def publishing_in_every_mode(peer: Peer) -> Verdict:
     """A transaction may publish with both accept-modes."""
-    peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.call("tx.select")
@@ -173,23 +161,20 @@ def publishing_in_every_mode(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"explicit", b"none"], "bodies")
 
 
-@case("tx.commit.no-select", covers=["tx/commit/select-required"])
+@in_session("tx.commit.no-select", covers=["tx/commit/select-required"])
 def commit_without_select(peer: Peer) -> Verdict:
     """A session that has not selected tx cannot commit, even if another session has."""
-    peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
-    peer.send("tx.commit")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.commit")
 
 
 # --- rollback
 
 
-@case("tx.rollback", covers=["tx/rollback/effect"])
+@in_session("tx.rollback", covers=["tx/rollback/effect"])
 def rollback(peer: Peer) -> Verdict:
     """Rollback drops transfers and accepts, and begins the next transaction."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     target = peer.queue(**SHARED)
@@ -213,10 +198,9 @@ def rollback(peer: Peer) -> Verdict:
     return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, after, available again")
 
 
-@case("tx.commit.restart", covers=["tx/commit/effect"], restarts=True, budget_s=180.0)
+@in_session("tx.commit.restart", covers=["tx/commit/effect"], restarts=True, budget_s=180.0)
 def accepted_for_good(peer: Peer) -> Verdict:
     """A persistent message that was accepted in a transaction does not return after commit and a restart."""
-    peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     for body in (b"accepted", b"waiting"):
         peer.publish(queue, body, delivery={"delivery_mode": 2}, sync=True)
@@ -232,10 +216,9 @@ def accepted_for_good(peer: Peer) -> Verdict:
     return equals(after, contents(after.drain(queue)), [b"waiting"], "bodies")
 
 
-@case("tx.rollback.session-end", covers=["tx/rollback/effect"])
+@in_session("tx.rollback.session-end", covers=["tx/rollback/effect"])
 def session_ends_without_commit(peer: Peer) -> Verdict:
     """A transaction whose session ends before commit has no effect."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
@@ -255,10 +238,9 @@ def completion_of_rollback(peer: Peer) -> Verdict:
     return _completed_with(peer, "rollback")
 
 
-@case("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
+@in_session("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
 def still_acquired(peer: Peer) -> Verdict:
     """After rollback, the client still holds the messages that it had accepted, and can accept them again."""
-    peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2", b"3")
     peer.subscribe(queue, messages=2)
@@ -278,14 +260,12 @@ def still_acquired(peer: Peer) -> Verdict:
     return equals(peer, told, ([b"3"], [b"2"], 0), "others, released, left")
 
 
-@case("tx.rollback.no-select", covers=["tx/rollback/select-required"])
+@in_session("tx.rollback.no-select", covers=["tx/rollback/select-required"])
 def rollback_without_select(peer: Peer) -> Verdict:
     """A session that has not selected tx cannot roll back, even if another session has."""
-    peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
-    peer.send("tx.rollback")
-    return rejects_violation(peer)
+    return rejects(peer, "tx.rollback")
 
 
 @case("tx.rollback.dtx", covers=["tx/rollback/select-required", "tx/commit/select-required"], needs=["dtx"])
