@@ -15,6 +15,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session
 from amqpspec.suites.amqp_1_0._links import (
     RECEIVER,
     SECOND,
@@ -47,10 +48,9 @@ def attach_without_what_it_has_to_carry(peer: Peer) -> Verdict:
     return worst(_refused_without(peer.another(), fields) for fields in missing)
 
 
-@case("attach.mandatory.empty", covers=["performatives/attach/mandatory"])
+@in_session("attach.mandatory.empty", covers=["performatives/attach/mandatory"])
 def empty_attach(peer: Peer) -> Verdict:
     """The target rejects attach with an empty list."""
-    peer.begin()
     peer.send_octets(peer.exact("attach"))
     return rejects_violation(peer)
 

@@ -12,6 +12,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER
 from amqpspec.suites.amqp_1_0._sessions import UNATTACHED, failed_session
 
@@ -27,10 +28,9 @@ def begin_without_what_it_has_to_carry(peer: Peer) -> Verdict:
     return worst(_refused_without(peer.another(), field) for field in _MANDATORY)
 
 
-@case("begin.mandatory.empty", covers=["performatives/begin/mandatory"])
+@on_connection("begin.mandatory.empty", covers=["performatives/begin/mandatory"])
 def empty_begin(peer: Peer) -> Verdict:
     """The target rejects begin with an empty list."""
-    peer.open_connection()
     peer.send_octets(peer.exact("begin"))
     return rejects_violation(peer)
 
@@ -50,10 +50,9 @@ def begin_with_the_channel_of_another_session(peer: Peer) -> Verdict:
     return borne(peer, peer.reaction(1))
 
 
-@case("begin.remote-channel.answer", covers=["performatives/begin/remote-channel/answer"])
+@on_connection("begin.remote-channel.answer", covers=["performatives/begin/remote-channel/answer"])
 def begin_that_answers(peer: Peer) -> Verdict:
     """The target's answering begin names the channel of the client's begin."""
-    peer.open_connection()
     peer.room_for_channel(max(_CHANNELS))
     peer.claim(f"remote-channel {', '.join(map(str, _CHANNELS))}")
     reported = []
@@ -102,10 +101,9 @@ def error_of_an_end(peer: Peer) -> Verdict:
     )
 
 
-@case("end.error.of-partner", covers=["sessions/end/handshake"])
+@in_session("end.error.of-partner", covers=["sessions/end/handshake"])
 def end_with_an_error(peer: Peer) -> Verdict:
     """The target answers an end with an error with an end, and the connection stays open."""
-    peer.begin()
     peer.claim("end, then a new session")
     peer.end(error={"condition": "amqp:internal-error", "description": f"handle {UNATTACHED}"})
     peer.begin()

@@ -10,6 +10,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     about,
     begins_with_open,
@@ -31,10 +32,9 @@ _HIGHEST_CHANNEL = 65535
 _CREDIT = 3
 
 
-@case("connections.channels.by-direction", covers=["connections/channels/by-direction"])
+@on_connection("connections.channels.by-direction", covers=["connections/channels/by-direction"])
 def channels_of_each_direction(peer: Peer) -> Verdict:
     """Each side numbers its own channels: the target's begin names the client's channel."""
-    peer.open_connection()
     peer.room_for_channel(max(_CHANNELS))
     peer.claim("begins that name channels 5, 1, 3, and sessions that work")
     named = [peer.call("begin", channel)["remote_channel"] for channel in _CHANNELS]
@@ -61,10 +61,9 @@ def frames_reach_their_session(peer: Peer) -> Verdict:
 # --- opening
 
 
-@case("connections.opening.limits-before", covers=["connections/opening/limits-before"])
+@on_connection("connections.opening.limits-before", covers=["connections/opening/limits-before"])
 def open_within_the_least_limits(peer: Peer) -> Verdict:
     """The target's open has at most 512 octets and is on channel 0, because no limit is known yet."""
-    peer.open_connection()
     first = frames_of(peer)[0]
     reported = f"{first.name} of {len(first.octets)} octets on channel {first.channel}"
     return holds(

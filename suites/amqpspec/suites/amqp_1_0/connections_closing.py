@@ -13,6 +13,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, verdict_on, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     behind_close,
     closing,
@@ -29,10 +30,9 @@ _SESSIONS = 4
 _RESET_S = 0.3
 
 
-@case("connections.closing.close-frame", covers=["connections/closing/close-frame"])
+@on_connection("connections.closing.close-frame", covers=["connections/closing/close-frame"])
 def error_is_reported_in_a_close(peer: Peer) -> Verdict:
     """The target closes a failed connection with a close that states the reason, before it ends the stream."""
-    peer.open_connection()
     peer.send_frame(size=4)
     reaction = peer.reaction()
     reported = reaction.closing is not None and reaction.refusal is not None
@@ -42,13 +42,12 @@ def error_is_reported_in_a_close(peer: Peer) -> Verdict:
     return holds(peer, right, reaction, "close with an error")
 
 
-@case("connections.closing.half-closed-by-partner", covers=["connections/closing/close-frame"])
+@in_session("connections.closing.half-closed-by-partner", covers=["connections/closing/close-frame"])
 def half_closed_stream(peer: Peer) -> Verdict:
     """If the partner half-closes the stream without a close, the target sends close before it ends the stream.
 
     The partner has broken off by then, and few can tell half an end from a whole one: a bare end is not strict.
     """
-    peer.begin()
     peer.polite = False
     peer.transport.half_close()
     arrival = peer.arrival("close", within_s=peer.context.patience.ending_s)
@@ -115,10 +114,9 @@ def close_on_other_channels(peer: Peer) -> Verdict:
     return holds(peer, True, "close without error")
 
 
-@case("connections.closing.channel-zero", covers=["connections/closing/channel-zero"])
+@on_connection("connections.closing.channel-zero", covers=["connections/closing/channel-zero"])
 def close_of_the_target_is_on_channel_zero(peer: Peer) -> Verdict:
     """The target's close is on channel 0, whichever channels are in use."""
-    peer.open_connection()
     for channel in range(min(peer.channel_max + 1, _SESSIONS)):
         peer.begin(channel)
     error = owed(closing(peer).closed_by, "close")
@@ -143,10 +141,9 @@ def close_behind_open(peer: Peer) -> Verdict:
     )
 
 
-@case("connections.closing.simultaneous", covers=["connections/simultaneous-close"])
+@in_session("connections.closing.simultaneous", covers=["connections/simultaneous-close"])
 def both_close_at_once(peer: Peer) -> Verdict:
     """A close that crosses the target's close completes the exchange: one close per side, then the stream ends."""
-    peer.begin()
     peer.polite = False
     peer.claim("one close from the target, and nothing after it")
     # A transfer without a session is the error. The close after it is in progress when the target's close

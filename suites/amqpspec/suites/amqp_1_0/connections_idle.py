@@ -16,6 +16,7 @@ from amqpspec.run.amqp_1_0.oracles import allows, borne, judge_arrival
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     PACE_MS,
     behind_close,
@@ -38,7 +39,7 @@ _NEAR_TWICE = 1.9
 _OPEN_AND_ANOTHER = 2
 
 
-@case(
+@on_connection(
     "connections.idle-timeout.measure",
     covers=["connections/idle-timeout/measure"],
     slow=True,
@@ -46,7 +47,6 @@ _OPEN_AND_ANOTHER = 2
 )
 def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
     """Every received frame restarts the idle timer."""
-    peer.open_connection()
     idle_s = own_idle_s(peer)
     peer.claim("the connection stays open while frames arrive, and a whole timeout after the last one")
     # Beyond twice the timeout first: a timer that counts from the opening would have run out.
@@ -161,10 +161,9 @@ def what_a_target_sends_in_time(peer: Peer) -> Verdict:
 # --- empty frames
 
 
-@case("connections.empty-frame.any-channel", covers=["connections/empty-frame/any-channel"])
+@in_session("connections.empty-frame.any-channel", covers=["connections/empty-frame/any-channel"])
 def empty_frames_on_every_channel(peer: Peer) -> Verdict:
     """The target accepts empty frames on every channel up to its channel-max, with or without a session."""
-    peer.begin()
     peer.claim("no reaction to empty frames")
     # Up to channel-max, which makes a channel valid; only the first of them has a session.
     for channel in sorted({min(channel, peer.channel_max) for channel in (0, 1, 77, 65535)}):
@@ -201,8 +200,7 @@ def empty_frames_before_open_is_received(peer: Peer) -> Verdict:
 @case("connections.empty-frame.no-meaning", covers=["connections/empty-frame/no-meaning"])
 def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
     """Empty frames between transfers have no effect: the delivery is complete and the window counts transfers only."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("the whole delivery, and only transfers counted")
     parts = cut(octets_of(b"one two three"), 3)
     for number, octets in enumerate(parts):
@@ -213,12 +211,12 @@ def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
     peer.outcome(outgoing)
     # Credit for another link comes in a flow that tells what was counted. A flow of our own would set that right first:
     # its next-outgoing-id is taken over (amqp-1.0 §2.5.6).
-    sender(peer, address)
+    sender(peer, link.address)
     flow, sent = peer.session().flow, peer.session().next_outgoing_id
     # A flow may be older than the last transfers, but it cannot name a number beyond them.
     if flow is not None and flow["next_incoming_id"] not in (None, *_sent_before(sent)):
         return equals(peer, flow["next_incoming_id"], sent, "next-incoming-id")
-    return equals(peer, contents(peer, address, at_least=1), [b"one two three"], "bodies")
+    return equals(peer, contents(peer, link.address, at_least=1), [b"one two three"], "bodies")
 
 
 @case("connections.empty-frame.after-open", covers=["connections/empty-frame/after-open"])

@@ -13,6 +13,7 @@ from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, verdict_on, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     LYING_LIST,
     PLAIN_FRAMES,
@@ -80,20 +81,18 @@ def close_before_open(peer: Peer) -> Verdict:
     return holds(peer, ended and in_order, reported, "the end, open before close", seen=reaction)
 
 
-@case("connections.states.second-header", covers=["connections/states/legal-frames"])
+@on_connection("connections.states.second-header", covers=["connections/states/legal-frames"])
 def second_header(peer: Peer) -> Verdict:
     """OPENED: the target rejects a second header: read as a frame, it has a data offset of zero."""
-    peer.open_connection()
     # Read as a frame: 41 4D 51 50 is a size of about 1 GB, the next octet a data offset of zero, which
     # makes it malformed at once.
     peer.send_header("amqp")
     return rejects_violation(peer)
 
 
-@case("connections.states.second-open", covers=["connections/states/legal-frames"])
+@on_connection("connections.states.second-open", covers=["connections/states/legal-frames"])
 def second_open(peer: Peer) -> Verdict:
     """OPENED: the target rejects or ignores a second open; it does not answer with another open."""
-    peer.open_connection()
     peer.send("open")
     reaction = peer.reaction()
     # Closed, though without an error that says why.
@@ -103,10 +102,9 @@ def second_open(peer: Peer) -> Verdict:
     return without_effect(peer, reaction, "the second open was answered" if opens > 1 else "")
 
 
-@case("connections.states.order", covers=["connections/states/legal-frames"])
+@in_session("connections.states.order", covers=["connections/states/legal-frames"])
 def order_of_the_target(peer: Peer) -> Verdict:
     """OPENED to END: the target sends one open, then the frames of the session, then one close."""
-    peer.begin()
     peer.barrier()
     peer.end()
     peer.close()
@@ -143,10 +141,9 @@ def silence_behind_close(peer: Peer) -> Verdict:
     return nothing_behind_close(peer, peer.expect_end())
 
 
-@case("connections.states.close-received", covers=["connections/states/close-sent"])
+@in_session("connections.states.close-received", covers=["connections/states/close-sent"])
 def frames_behind_the_other_close(peer: Peer) -> Verdict:
     """CLOSE_RCVD: the target answers close, but no frame after it."""
-    peer.begin()
     peer.claim("close, and nothing after it")
     more = b"".join(plain_frame(peer, name) for name in PLAIN_FRAMES)
     peer.send_octets(peer.frame("close") + more)
@@ -177,10 +174,9 @@ def breaches_behind_an_error(peer: Peer) -> Verdict:
     return _silence(peer, other)
 
 
-@case("connections.states.end", covers=["connections/states/end"])
+@in_session("connections.states.end", covers=["connections/states/end"])
 def silence_behind_both(peer: Peer) -> Verdict:
     """END: after both closes, the target sends nothing more, whatever it receives."""
-    peer.begin()
     peer.claim("nothing after both closes")
     peer.close()
     # A frame, a header, a second close: what each state before would have answered.

@@ -53,8 +53,7 @@ def sender_in_mode_settled(peer: Peer) -> Verdict:
 @case("definitions.snd-settle-mode.mixed", covers=["definitions/snd-settle-mode/mixed"])
 def sender_in_mode_mixed(peer: Peer) -> Verdict:
     """The target accepts alternating settled and unsettled messages from a sender in mode mixed."""
-    address = peer.node()
-    link = peer.sender(address, snd_settle_mode=_MIXED)
+    link = peer.sender(peer.node(), snd_settle_mode=_MIXED)
     credit_at_once(peer, link, 3)
     peer.claim("three messages in the node, an outcome of the unsettled one")
     # In one write: whether the target reads them together is not left to chance.
@@ -63,7 +62,7 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
     )
     peer.send_octets(b"".join(frames))
     peer.outcome(sent[1])
-    found = look(peer, address, bodies(3))
+    found = look(peer, link.address, bodies(3))
     decided = [outgoing.is_decided for outgoing in sent]
     verdict = equals(peer, (sorted(found), decided[1]), (bodies(3), True), "messages, outcome reported")
     # What was sent settled needs no disposition; none is forbidden (amqp-1.0 §2.6.12).
@@ -81,15 +80,14 @@ def _transfer(peer: Peer, link: Link, body: bytes, settled: bool) -> tuple[bytes
 @case("definitions.snd-settle-mode.mixed.one-octet", covers=["definitions/snd-settle-mode/mixed"])
 def settled_told_in_one_octet(peer: Peer) -> Verdict:
     """Settled may be a boolean with an octet of its own on a link without a mode, which is mixed."""
-    address = peer.node()
-    link = peer.sender(address)
+    link = peer.sender(peer.node())
     credit_at_once(peer, link, 2)
     peer.claim("both messages in the node, an outcome of the unsettled one")
     # 56 01 and 56 00 in place of 41 and 42: both encodings are of the type boolean (amqp-1.0, Part 1).
     peer.outcome(peer.transfer(link, b"message 0", settled=Value("boolean1", False)))
     settled = peer.transfer(link, b"message 1", settled=Value("boolean1", True))
     told_by_now(peer)
-    found = look(peer, address, bodies(2))
+    found = look(peer, link.address, bodies(2))
     verdict = equals(peer, sorted(found), bodies(2), "messages")
     needless = verdict.outcome is Outcome.PASS and settled.is_decided
     return observed_either_way(peer, "a needless disposition") if needless else verdict

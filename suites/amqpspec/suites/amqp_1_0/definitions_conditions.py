@@ -14,6 +14,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import best, equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._anonymous import addressed, anonymous
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._links import (
     LEAST_MESSAGE_OCTETS,
     RECEIVER,
@@ -215,10 +216,9 @@ def begin_of_what_has_begun(peer: Peer) -> Verdict:
 # --- connections
 
 
-@case("definitions.condition.framing-error", covers=["definitions/condition/framing-error"])
+@on_connection("definitions.condition.framing-error", covers=["definitions/condition/framing-error"])
 def octets_that_are_no_frame(peer: Peer) -> Verdict:
     """The target rejects octets that contain no valid frame header with framing-error."""
-    peer.open_connection()
     # A size of 5, and octets after it in which no header could be found again.
     peer.send_octets(bytes(3) + b"\x05" + bytes(range(60)))
     return rejects_violation(peer, barrier=False)
@@ -273,10 +273,11 @@ def transfer_without_link(peer: Peer) -> Verdict:
     return _unattached(peer, "transfer", payload=b"\x00\x53\x75\xa0\x01x")
 
 
-@case("definitions.condition.unattached-handle.detach", covers=["definitions/condition/unattached-handle"])
+@in_session(
+    "definitions.condition.unattached-handle.detach", covers=["definitions/condition/unattached-handle"]
+)
 def detach_without_link(peer: Peer) -> Verdict:
     """A detach with an unattached handle is ignored, or ends the session with unattached-handle."""
-    peer.begin()
     peer.send("detach", handle=unattached(peer), closed=True)
     return borne(peer, peer.reaction())
 

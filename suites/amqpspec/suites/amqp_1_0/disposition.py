@@ -200,14 +200,13 @@ def disposition_that_settles(peer: Peer) -> Verdict:
 @case("disposition.settled.by-sender", covers=["performatives/disposition/settled"])
 def sender_settles(peer: Peer) -> Verdict:
     """A delivery that the sender settles by a disposition is settled: its tag can be used again."""
-    address = peer.node()
-    link = in_mode_second(peer, "sender", address)
+    link = in_mode_second(peer, "sender", peer.node())
     peer.claim("both messages in the node")
     first = peer.outcome(piece(peer, link, octets_of(b"1"), settled=False))
     peer.disposition(first, role="sender")
     second = peer.outcome(piece(peer, link, octets_of(b"2"), settled=False, delivery_tag=first.tag))
     peer.disposition(second, role="sender")
-    return equals(peer, contents(peer, address), [b"1", b"2"], "messages")
+    return equals(peer, contents(peer, link.address), [b"1", b"2"], "messages")
 
 
 # --- steps of this module

@@ -42,13 +42,12 @@ def outgoing_id_ahead(peer: Peer) -> Verdict:
 @case("transfers.large.empty-fragments", covers=["transfers/large/empty-fragments"])
 def transfers_without_payload(peer: Peer) -> Verdict:
     """A message with an empty first, middle and last transfer arrives complete, and so does the next one."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("two messages, whole")
     head, tail = cut(octets_of(b"in two pieces"), 2)
     _in_pieces(peer, link, b"", head, b"", b"", tail, b"")
     peer.outcome(_in_pieces(peer, link, octets_of(b"in one piece"), b""))
-    return equals(peer, contents(peer, address, 2), [b"in two pieces", b"in one piece"], "bodies")
+    return equals(peer, contents(peer, link.address, 2), [b"in two pieces", b"in one piece"], "bodies")
 
 
 # --- 2.6.12: tags
@@ -79,8 +78,7 @@ def one_tag_on_two_links(peer: Peer) -> Verdict:
 @case("links.flow.credit-exact", covers=["links/flow/credit-exact"])
 def credit_used_up_at_once(peer: Peer) -> Verdict:
     """The target accepts as many messages at once as it grants credit for, then another one when it grants more."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     count = link.credit
     if count > min(_MOST_CREDIT, link.session.remote_incoming_window):
         raise OutOfReach(f"a credit of {count} is more than the case sends at once")

@@ -14,6 +14,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session
 from amqpspec.suites.amqp_1_0._links import arrived, bodies, exactly, fill, filled, windowed
 from amqpspec.suites.amqp_1_0._sessions import (
     begun_and_attached,
@@ -37,18 +38,16 @@ def flow_without_what_it_has_to_carry(peer: Peer) -> Verdict:
     return worst(_refused_without(peer.another(), field) for field in _MANDATORY)
 
 
-@case("flow.mandatory.empty", covers=["performatives/flow/mandatory"])
+@in_session("flow.mandatory.empty", covers=["performatives/flow/mandatory"])
 def empty_flow(peer: Peer) -> Verdict:
     """The target rejects flow with an empty list."""
-    peer.begin()
     peer.send_octets(peer.exact("flow"))
     return rejects_violation(peer)
 
 
-@case("flow.mandatory.own", covers=["performatives/flow/mandatory"])
+@in_session("flow.mandatory.own", covers=["performatives/flow/mandatory"])
 def flow_of_the_target(peer: Peer) -> Verdict:
     """The target's flow contains all mandatory fields, with valid values."""
-    peer.begin()
     return well_formed(peer, state_of(peer))
 
 
@@ -103,12 +102,11 @@ def flow_of_the_session(peer: Peer) -> Verdict:
 @case("flow.handle.session-only.idle", covers=["performatives/flow/handle/session-only"])
 def flow_of_the_session_while_a_link_waits(peer: Peer) -> Verdict:
     """A flow without handle does not change the credit of a link that waits for messages."""
-    address = peer.node()
-    link = peer.receiver(address, credit=3)
+    link = peer.receiver(peer.node(), credit=3)
     peer.claim("3 transfers for a credit that was given before")
     peer.flow()
     peer.barrier()
-    fill(peer, address, *bodies(4))
+    fill(peer, link.address, *bodies(4))
     return exactly(peer, 3, link)
 
 
@@ -187,14 +185,13 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
 @case("flow.link-credit.sender", covers=["performatives/flow/link-credit/sender"])
 def credit_that_a_sender_saw(peer: Peer) -> Verdict:
     """The flow of a sender contains the granted credit less the credit that it has used."""
-    address = peer.node()
-    link = peer.receiver(address)
+    link = peer.receiver(peer.node())
     initial = link.delivery_count
     flow = _answered(peer, link, link_credit=5)
     peer.claim("credit 5, and 3 after 2 messages")
     if flow["link_credit"] != 5:
         return equals(peer, flow["link_credit"], 5, "link-credit")
-    fill(peer, address, *bodies(2))
+    fill(peer, link.address, *bodies(2))
     arrived(peer, link, 2)
     # The credit of before, counted from if it was given: what was used of it has to be taken off.
     again = _answer(peer, link, link_credit=5, delivery_count=initial)
@@ -255,10 +252,9 @@ def drain_mode_of_a_sender(peer: Peer) -> Verdict:
 # --- echo
 
 
-@case("flow.echo.answered", covers=["performatives/flow/echo/answered"])
+@in_session("flow.echo.answered", covers=["performatives/flow/echo/answered"])
 def echo_of_a_session(peer: Peer) -> Verdict:
     """The target answers a session flow with echo with a flow."""
-    peer.begin()
     peer.claim("flow")
     peer.echo()
     return holds(peer, True, "flow")

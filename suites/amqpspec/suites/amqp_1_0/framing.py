@@ -12,6 +12,7 @@ from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, verdict_on, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     UNKNOWN_PERFORMATIVE,
     about,
@@ -87,10 +88,9 @@ def offsets_behind_the_frame(peer: Peer) -> Verdict:
     )
 
 
-@case("framing.size", covers=["framing/size"])
+@on_connection("framing.size", covers=["framing/size"])
 def next_frame_stands_behind(peer: Peer) -> Verdict:
     """The size of a frame counts all of its header: the next frame begins at its end, in both directions."""
-    peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two begins in one write are both answered, in frames that can be read")
     # An extended header of two words: a target that does not count it looks for the second
@@ -123,10 +123,9 @@ def frames_of_other_types(peer: Peer) -> Verdict:
     return worst((*verdicts, _late_login(peer.another())))
 
 
-@case("framing.type.own", covers=["framing/type"])
+@on_connection("framing.type.own", covers=["framing/type"])
 def types_of_the_target(peer: Peer) -> Verdict:
     """The target sends AMQP frames once the login is complete."""
-    peer.open_connection()
     peer.claim("begin and attach in frames of type 0")
     peer.begin()
     peer.barrier()
@@ -134,10 +133,9 @@ def types_of_the_target(peer: Peer) -> Verdict:
     return equals(peer, types, {0}, "frame types")
 
 
-@case("framing.channel", covers=["framing/channel"])
+@on_connection("framing.channel", covers=["framing/channel"])
 def channel_of_two_octets(peer: Peer) -> Verdict:
     """The channel number is the last two octets of the frame header in network byte order."""
-    peer.open_connection()
     # 0x0102: both octets count, and swapped they are another channel.
     channel = min(258, peer.channel_max)
     peer.room_for_channel(max(channel, 1))
@@ -168,10 +166,9 @@ def bodies_without_performative(peer: Peer) -> Verdict:
     return until_failure(about(_body(peer.another(), octets), what) for what, octets in _BODIES.items())
 
 
-@case("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
+@on_connection("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
 def performative_named_by_its_symbol(peer: Peer) -> Verdict:
     """A symbol or a code may identify a performative; a target that accepts only codes is not strict."""
-    peer.open_connection()
     peer.claim("begin")
     peer.send("begin", descriptor=Symbol("amqp:begin:list"))
     arrival = peer.arrival("begin")

@@ -13,6 +13,7 @@ from amqpspec.run.amqp_1_0.oracles import allows, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session
 from amqpspec.suites.amqp_1_0._links import (
     RECEIVER,
     SENDER,
@@ -110,10 +111,9 @@ def one_name_in_both_directions(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery(receiver).body, b"through both", "body")
 
 
-@case("links.names.length", covers=["links/names/length"])
+@in_session("links.names.length", covers=["links/names/length"])
 def names_of_any_length(peer: Peer) -> Verdict:
     """The target accepts link names of one octet, of more than 255, of thousands, and with non-ASCII characters."""
-    peer.begin()
     address = peer.node()
     peer.claim("attach under the name that was sent")
     names = ["n" * octets for octets in _NAME_OCTETS] + ["Verknüpfung-リンク-🔗"]

@@ -12,6 +12,7 @@ from amqpspec.run.amqp_1_0.oracles import borne
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session
 from amqpspec.suites.amqp_1_0._links import (
     DURABLE,
     RECEIVER,
@@ -38,10 +39,9 @@ _FILTER = Map({_UNHEARD_OF: Described(_UNHEARD_OF, "colour = 'red'")})
 _ASKED = ("filter", "capabilities", "durable", "expiry_policy")
 
 
-@case("links.establishing.answer", covers=["links/establishing/answer"])
+@in_session("links.establishing.answer", covers=["links/establishing/answer"])
 def attach_is_answered(peer: Peer) -> Verdict:
     """The target answers attach with an attach of the same name in the other role, with a handle."""
-    peer.begin()
     address = peer.node()
     peer.claim("attach of the same name in the other role, with a handle")
     links = [peer.attach(role, address) for role in _ROLES]

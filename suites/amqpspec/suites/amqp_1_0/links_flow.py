@@ -123,12 +123,11 @@ def credit_is_used_up(peer: Peer) -> Verdict:
 @case("links.flow.available-zero", covers=["links/flow/available-zero"])
 def message_after_available_zero(peer: Peer) -> Verdict:
     """A sender that announced available zero can send later messages without another flow."""
-    address = peer.node()
-    link = peer.receiver(address, credit=2)
+    link = peer.receiver(peer.node(), credit=2)
     with suppress(Unmet):
         peer.echo(link=link)
     reported = link.available
-    fill(peer, address, b"later")
+    fill(peer, link.address, b"later")
     try:
         arrived(peer, link, 1)
     except Unmet as silence:

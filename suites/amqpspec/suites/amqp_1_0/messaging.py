@@ -138,11 +138,10 @@ def _outcome_of_durable(peer: Peer, link: Link, body: bytes) -> str:
 
 
 def _through_a_node(peer: Peer, sent: list[bytes]) -> list[Delivery]:
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     for octets in sent:
         peer.outcome(peer.transfer(link, message=octets))
-    return peer.deliveries(peer.receiver(address, credit=_CREDIT), len(sent))
+    return peer.deliveries(peer.receiver(link.address, credit=_CREDIT), len(sent))
 
 
 def _sections(octets: bytes) -> list[tuple[str, Any]]:

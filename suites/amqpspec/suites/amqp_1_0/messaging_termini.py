@@ -13,6 +13,7 @@ from amqpspec.peer.context import OutOfReach
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import on_connection
 from amqpspec.suites.amqp_1_0._connections import about
 from amqpspec.suites.amqp_1_0._links import fill, own_terminus
 from amqpspec.suites.amqp_1_0._transfers import contents, received
@@ -45,10 +46,9 @@ def source_that_goes_with_its_link(peer: Peer) -> Verdict:
     return worst((_gone(peer, *going), _kept(peer, *staying)))
 
 
-@case("messaging.expiry.session-end", covers=["messaging/terminus/expiry-policy"], needs=_NEEDS)
+@on_connection("messaging.expiry.session-end", covers=["messaging/terminus/expiry-policy"], needs=_NEEDS)
 def source_that_goes_with_its_session(peer: Peer) -> Verdict:
     """A source with policy session-end expires when its session ends; the source of another session remains."""
-    peer.open_connection()
     peer.room_for_channel(1)
     going, staying = (_held(peer, _SESSION_END, channel) for channel in (0, 1))
     peer.claim("one message in its node again, the other one still unsettled")
@@ -77,10 +77,9 @@ def source_that_goes_with_its_connection(peer: Peer) -> Verdict:
 # --- 3.5.3: timeout
 
 
-@case("messaging.expiry.timeout", covers=["messaging/terminus/timeout"], needs=_NEEDS, slow=True)
+@on_connection("messaging.expiry.timeout", covers=["messaging/terminus/timeout"], needs=_NEEDS, slow=True)
 def source_kept_for_a_while(peer: Peer) -> Verdict:
     """A source is kept for its timeout after its session ends; then its messages return to the node."""
-    peer.open_connection()
     peer.room_for_channel(1)
     links = [_held(peer, _SESSION_END, channel, timeout=_TIMEOUT_S) for channel in (0, 1)]
     peer.claim("one source resumed in time; the message of the other in its node, but not before its time")

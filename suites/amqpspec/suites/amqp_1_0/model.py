@@ -10,6 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.amqp_1_0 import DIALECT
+from amqpspec.suites.amqp_1_0._cases import on_connection
 from amqpspec.suites.amqp_1_0._connections import about, frames_of, until_failure
 from amqpspec.suites.amqp_1_0._links import (
     DURABLE,
@@ -74,10 +75,9 @@ def order_on_each_channel(peer: Peer) -> Verdict:
     return holds(peer, not reported, reported or "in order")
 
 
-@case("model.many-sessions", covers=["model/many-sessions"])
+@on_connection("model.many-sessions", covers=["model/many-sessions"])
 def two_sessions(peer: Peer) -> Verdict:
     """Two sessions work at the same time on one connection."""
-    peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two sessions, both usable")
     for channel in (0, 1):

@@ -14,6 +14,7 @@ from amqpspec.run.amqp_1_0.oracles import judge_arrival, rejects_violation, well
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._connections import (
     PLAIN_FRAMES,
     about,
@@ -106,10 +107,9 @@ def frames_within_the_limit(peer: Peer) -> Verdict:
     return worst(_largest_within(peer.another(), address, octets) for octets in (_LEAST_OCTETS, 1024))
 
 
-@case("open.max-frame-size.exceeded", covers=["performatives/open/max-frame-size/exceeded"])
+@on_connection("open.max-frame-size.exceeded", covers=["performatives/open/max-frame-size/exceeded"])
 def frame_beyond_the_limit(peer: Peer) -> Verdict:
     """The target rejects a frame one octet larger than its max-frame-size."""
-    peer.open_connection()
     limit = peer.max_frame_octets
     if limit > _LONGEST_TRY_OCTETS:
         raise OutOfReach("the target names no limit, or one too large to try")
@@ -143,20 +143,18 @@ def channels_within_the_limit(peer: Peer) -> Verdict:
     return worst(_channels_within(peer.another(), highest) for highest in (0, 1))
 
 
-@case("open.channel-max.exceeded", covers=["performatives/open/channel-max/exceeded"])
+@on_connection("open.channel-max.exceeded", covers=["performatives/open/channel-max/exceeded"])
 def channel_beyond_the_limit(peer: Peer) -> Verdict:
     """The target rejects a begin on a channel above its channel-max."""
-    peer.open_connection()
     if peer.channel_max >= _HIGHEST_CHANNEL:
         raise OutOfReach("the target accepts every channel")
     peer.send("begin", peer.channel_max + 1)
     return rejects_violation(peer, peer.channel_max + 1)
 
 
-@case("open.channel-max.sessions", covers=["performatives/open/channel-max/sessions"])
+@on_connection("open.channel-max.sessions", covers=["performatives/open/channel-max/sessions"])
 def as_many_sessions_as_channels(peer: Peer) -> Verdict:
     """All channels up to the highest can have a session at the same time."""
-    peer.open_connection()
     highest = peer.channel_max
     channels = range(highest + 1) if highest < _EVERY_CHANNEL_UP_TO else (0, highest // 2, highest)
     peer.claim(f"begin on each of {len(channels)} channels up to {highest}")
@@ -189,7 +187,7 @@ def no_timeout(peer: Peer) -> Verdict:
     return holds(peer, True, "both stay open")
 
 
-@case(
+@on_connection(
     "open.idle-time-out.internal",
     covers=["performatives/open/idle-time-out/internal"],
     slow=True,
@@ -197,7 +195,6 @@ def no_timeout(peer: Peer) -> Verdict:
 )
 def timeout_that_is_not_announced(peer: Peer) -> Verdict:
     """A target that announces no idle timeout may have one: the case records whether it tolerates silence."""
-    peer.open_connection()
     if peer.idle_timeout_ms:
         return observed_either_way(peer, "an idle timeout is announced")
     peer.keeps_alive = False
@@ -226,19 +223,17 @@ def locales_left_out(peer: Peer) -> Verdict:
 # --- close
 
 
-@case("close.written", covers=["performatives/close/written"])
+@in_session("close.written", covers=["performatives/close/written"])
 def close_is_answered(peer: Peer) -> Verdict:
     """The target answers a close with a close without an error."""
-    peer.begin()
     peer.claim("close without error")
     closed = peer.close()
     return holds(peer, closed.condition is None, closed)
 
 
-@case("close.written.half-closed", covers=["performatives/close/written"])
+@in_session("close.written.half-closed", covers=["performatives/close/written"])
 def close_on_a_half_closed_stream(peer: Peer) -> Verdict:
     """A peer can half-close the stream after its close: it still receives the target's close."""
-    peer.begin()
     peer.claim("close without error")
     peer.transport.half_close(peer.frame("close"))
     closed = peer.expect("close")

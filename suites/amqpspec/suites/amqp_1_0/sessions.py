@@ -11,6 +11,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._cases import in_session, on_connection
 from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER, asked, bodies, filled, look, refused_bare
 from amqpspec.suites.amqp_1_0._sessions import (
     UNATTACHED,
@@ -60,10 +61,9 @@ def one_sequence_of_the_partners_deliveries(peer: Peer) -> Verdict:
 # --- begin
 
 
-@case("sessions.begin.used-channel", covers=["sessions/begin/unused-channel"])
+@in_session("sessions.begin.used-channel", covers=["sessions/begin/unused-channel"])
 def begin_on_a_used_channel(peer: Peer) -> Verdict:
     """The target rejects a second begin on a channel that has a session."""
-    peer.begin()
     peer.send("begin")
     return rejects_violation(peer)
 
@@ -80,10 +80,9 @@ def channels_of_the_target(peer: Peer) -> Verdict:
     return holds(peer, len(set(channels)) == 3, f"channels {channels}")
 
 
-@case("sessions.begin.answer", covers=["sessions/begin/answer"])
+@on_connection("sessions.begin.answer", covers=["sessions/begin/answer"])
 def begin_is_answered(peer: Peer) -> Verdict:
     """The target answers each begin with a begin, and the session works."""
-    peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("begin for begin, twice, and sessions that answer")
     sessions = [peer.begin(channel) for channel in (0, 1)]
@@ -104,10 +103,9 @@ def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
     return holds(peer, True, "begin, and a session that answers")
 
 
-@case("sessions.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
+@on_connection("sessions.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
 def lowest_channel(peer: Peer) -> Verdict:
     """The target uses the lowest free channel."""
-    peer.open_connection()
     # Not the order in which the target should take its own.
     own = (4, 2, 3)
     peer.room_for_channel(max(own) + 1)
@@ -128,23 +126,21 @@ def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
     return worst(_begun_as_answer(peer.another(), channel) for channel in (0, UNATTACHED))
 
 
-@case(
+@in_session(
     "sessions.begin.remote-channel-empty.own",
     covers=["sessions/begin/remote-channel-empty", "performatives/begin/remote-channel/unset"],
 )
 def begins_of_the_target(peer: Peer) -> Verdict:
     """The target sends no begin whose remote-channel has no begin from the client."""
-    peer.begin()
     peer.claim("no begin with remote-channel except the expected answer")
     peer.barrier()
     stray = [b for b in peer.take(_is("begin")) if b["remote_channel"] is not None]
     return holds(peer, not stray, f"{len(stray)} more: {[b['remote_channel'] for b in stray]}")
 
 
-@case("sessions.begin.remote-channel-set", covers=["sessions/begin/remote-channel-set"])
+@on_connection("sessions.begin.remote-channel-set", covers=["sessions/begin/remote-channel-set"])
 def begin_that_answers(peer: Peer) -> Verdict:
     """The target's begin names the channel of the begin that it answers."""
-    peer.open_connection()
     peer.room_for_channel(_CHANNEL)
     peer.claim(f"begin with remote-channel {_CHANNEL}")
     peer.send("begin", _CHANNEL)
@@ -185,10 +181,9 @@ def end_beside_one_who_waits(peer: Peer) -> Verdict:
     return equals(peer, found, bodies(2), "bodies")
 
 
-@case("sessions.end.handshake", covers=["sessions/end/handshake"])
+@in_session("sessions.end.handshake", covers=["sessions/end/handshake"])
 def end_is_answered(peer: Peer) -> Verdict:
     """The target answers end with an end without an error, and the channel can be used again."""
-    peer.begin()
     peer.claim("end without error, then begin again")
     end = peer.end()
     if end.error is not None:
@@ -215,10 +210,9 @@ def begin_right_behind_end(peer: Peer) -> Verdict:
     return holds(peer, True, f"{_AGAIN} sessions")
 
 
-@case("sessions.simultaneous-end", covers=["sessions/simultaneous-end"])
+@in_session("sessions.simultaneous-end", covers=["sessions/simultaneous-end"])
 def ends_that_cross(peer: Peer) -> Verdict:
     """An end that crosses the target's end for an error answers it: no other end follows, the channel is free."""
-    peer.begin()
     # In one write: the target fails the session and finds the other end after it, as if they had crossed.
     peer.send_octets(breach_octets(peer) + peer.frame("end"))
     try:
@@ -237,10 +231,9 @@ def ends_that_cross(peer: Peer) -> Verdict:
 # --- errors
 
 
-@case("sessions.errors.end", covers=["sessions/errors/end"])
+@in_session("sessions.errors.end", covers=["sessions/errors/end"])
 def session_that_cannot_go_on(peer: Peer) -> Verdict:
     """Input that a session cannot process ends the session with an error."""
-    peer.begin()
     peer.send_octets(breach_octets(peer))
     return rejects_violation(peer)
 

@@ -34,13 +34,12 @@ _IDENTITY = ("delivery_id", "delivery_tag", "message_format")
 @case("transfer.single.largest", covers=["performatives/transfer/single"])
 def message_that_fills_a_frame(peer: Peer) -> Verdict:
     """A message can be one transfer as large as the target's maximum frame."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     body = bytes(_room(peer, link))
     peer.claim("the message, whole")
     sent = piece(peer, link, octets_of(body), settled=False)
     peer.outcome(sent)
-    return equals(peer, [len(one) for one in contents(peer, address)], [len(body)], "octets of messages")
+    return equals(peer, [len(one) for one in contents(peer, link.address)], [len(body)], "octets of messages")
 
 
 @case("transfer.single.of-target", covers=["performatives/transfer/single"])
@@ -59,13 +58,12 @@ def small_message_of_the_target(peer: Peer) -> Verdict:
 @case("transfer.split", covers=["performatives/transfer/split"])
 def message_in_many_transfers(peer: Peer) -> Verdict:
     """A message can be split into many transfers, even if it would fit into one."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     octets = octets_of(bytes(range(40)))
     peer.claim("the message, whole")
     # One octet in each: every border inside the message is one between frames.
     peer.outcome(pieces(peer, link, cut(octets, len(octets))))
-    return equals(peer, contents(peer, address), [bytes(range(40))], "messages")
+    return equals(peer, contents(peer, link.address), [bytes(range(40))], "messages")
 
 
 # --- handle
@@ -215,33 +213,30 @@ def other_message_format_on_a_continuation(peer: Peer) -> Verdict:
 @case("transfer.more.aborted", covers=["performatives/transfer/more/aborted"])
 def more_on_an_aborting_transfer(peer: Peer) -> Verdict:
     """The more flag of an aborting transfer has no effect: the next transfer starts a new delivery."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("the next delivery, as a new one")
     piece(peer, link, octets_of(b"given up" * 20)[:50], more=True)
     piece(peer, link, aborted=True, more=True)
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 @case("transfer.aborted", covers=["performatives/transfer/aborted/discarded"])
 def aborted_message(peer: Peer) -> Verdict:
     """An aborted message does not reach the node."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("nothing of the aborted message")
     octets = octets_of(b"whole, and given up")
     piece(peer, link, octets, more=True)
     piece(peer, link, aborted=True)
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 @case("transfer.aborted.payload", covers=["performatives/transfer/aborted/payload"])
 def payload_of_an_aborting_transfer(peer: Peer) -> Verdict:
     """The target ignores the payload of an aborting transfer."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     octets = cut(octets_of(LARGE), 3)
     peer.claim("nothing of what the aborting transfer carries")
     piece(peer, link, octets[0], more=True)
@@ -251,14 +246,13 @@ def payload_of_an_aborting_transfer(peer: Peer) -> Verdict:
     piece(peer, link, octets_of(b"first part")[:4], more=True)
     piece(peer, link, octets_of(b"a whole message"), aborted=True)
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 @case("transfer.aborted.only", covers=["performatives/transfer/aborted/payload"])
 def only_transfer_aborts(peer: Peer) -> Verdict:
     """The target ignores the payload of a delivery whose only transfer aborts."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("nothing of what the aborting transfer carries")
     piece(peer, link, octets_of(b"a whole message"), aborted=True)
     # No transition leads from the start to ABORTED (amqp-1.0 §2.6.14, figure 2.58): a target may refuse it.
@@ -266,14 +260,13 @@ def only_transfer_aborts(peer: Peer) -> Verdict:
     if reaction.refusal is not None:
         return observed_either_way(peer, "", reaction)
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 @case("transfer.aborted.settled", covers=["performatives/transfer/aborted/settled"])
 def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
     """An aborted delivery is settled: it gets no disposition, and its tag can be used again at once."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("the tag of the aborted delivery accepted for the next one, and no outcome of the aborted one")
     aborted = piece(peer, link, octets_of(b"given up"), more=True, settled=False)
     piece(peer, link, aborted=True)
@@ -282,7 +275,7 @@ def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
     peer.outcome(again)
     if aborted.outcome == "accepted":
         return holds(peer, False, "the aborted delivery accepted")
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 # --- steps of this module
@@ -321,8 +314,7 @@ def _first_without(peer: Peer, key: str) -> Verdict:
 
 def _continued(peer: Peer, key: str) -> Verdict:
     """Two deliveries of three transfers: one that repeats a field, one that does not."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("both messages, whole")
     bodies = b"left out" * 90, b"repeated" * 90
     octets = [cut(octets_of(body), 3) for body in bodies]
@@ -336,7 +328,7 @@ def _continued(peer: Peer, key: str) -> Verdict:
     }
     piece(peer, link, octets[1][1], more=True, **{key: repeated[key]})
     peer.outcome(piece(peer, link, octets[1][2], **{key: repeated[key]}))
-    return equals(peer, contents(peer, address), list(bodies), "messages")
+    return equals(peer, contents(peer, link.address), list(bodies), "messages")
 
 
 def _continued_as(peer: Peer, change: Any) -> Verdict:

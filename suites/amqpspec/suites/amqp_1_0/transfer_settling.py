@@ -210,13 +210,12 @@ def modes_of_the_target(peer: Peer) -> Verdict:
 @case("transfer.rcv-settle-mode.settled", covers=["performatives/transfer/rcv-settle-mode/settled"])
 def mode_of_a_settled_transfer(peer: Peer) -> Verdict:
     """The target ignores the mode of a settled transfer: second is no error on a link of mode first."""
-    address = peer.node()
-    link = sender(peer, address, rcv_settle_mode="first")
+    link = sender(peer, peer.node(), rcv_settle_mode="first")
     peer.claim("the message in the node")
     piece(peer, link, octets_of(b"settled"), settled=True, rcv_settle_mode="second")
     peer.barrier()
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"settled", b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"settled", b"next"], "messages")
 
 
 # --- state
@@ -225,8 +224,7 @@ def mode_of_a_settled_transfer(peer: Peer) -> Verdict:
 @case("transfer.state.meaning", covers=["performatives/transfer/state/meaning"])
 def state_on_a_transfer(peer: Peer) -> Verdict:
     """A state on a transfer has the same effect as a disposition immediately before it."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("both deliveries treated alike")
     halves = cut(octets_of(b"told by disposition"), 2)
     # The same state, sent once by a disposition between the halves, once on the second half.
@@ -240,7 +238,7 @@ def state_on_a_transfer(peer: Peer) -> Verdict:
     if reported[0] != reported[1]:
         return holds(peer, False, f"outcome and settled {reported[0]} for one, {reported[1]} for the other")
     wanted = [b"told by disposition", b"told by transfer"]
-    return equals(peer, contents(peer, address), wanted, "messages")
+    return equals(peer, contents(peer, link.address), wanted, "messages")
 
 
 @case("transfer.state.terminal", covers=["performatives/transfer/state/terminal"])
@@ -277,8 +275,7 @@ def _mode(link: Link) -> object:
 
 def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:
     """Deliveries that are settled by one of their transfers are treated like one of a single settled transfer."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     bodies = [bytes([number]) * 600 for number in range(len(ways))]
     peer.claim("a disposition only if there is one for a single settled transfer, and all messages")
     # The measure: what this target says about a delivery that one settled transfer makes.
@@ -293,7 +290,7 @@ def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:
     differing = [number for number, one in enumerate(sent) if one.is_decided != single.is_decided]
     if differing:
         return holds(peer, False, f"a disposition: {single.is_decided} for the single one, else for others")
-    return equals(peer, contents(peer, address), [b"single", *bodies, b"last"], "messages")
+    return equals(peer, contents(peer, link.address), [b"single", *bodies, b"last"], "messages")
 
 
 def _as_asked(peer: Peer, mode: str) -> tuple[Link, list[Delivery]]:

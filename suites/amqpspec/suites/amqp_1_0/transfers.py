@@ -46,11 +46,10 @@ _TTL_MS = 400
 )
 def three_transfers_are_one_message(peer: Peer) -> Verdict:
     """A message in three transfers is one message."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("one message with the octets of three transfers")
     peer.outcome(pieces(peer, link, cut(octets_of(LARGE), 3)))
-    return equals(peer, contents(peer, address), [LARGE], "messages")
+    return equals(peer, contents(peer, link.address), [LARGE], "messages")
 
 
 @case(
@@ -167,10 +166,9 @@ def outcome_is_settled_by_the_sender(peer: Peer) -> Verdict:
 )
 def unsettled_beyond_its_time(peer: Peer) -> Verdict:
     """The target may report that an unsettled message has expired; it settles after the receiver."""
-    address = peer.node()
-    link = peer.receiver(address, credit=1, snd_settle_mode="unsettled")
+    link = peer.receiver(peer.node(), credit=1, snd_settle_mode="unsettled")
     message = encode_message(header={"ttl": _TTL_MS}, data=b"short-lived")
-    peer.outcome(peer.transfer(sender(peer, address), message=message))
+    peer.outcome(peer.transfer(sender(peer, link.address), message=message))
     delivery = peer.delivery(link)
     if delivery.settled:
         raise Unmet("an unsettled delivery", "a settled one")
@@ -186,8 +184,7 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
 @case("transfers.settled-at-once", covers=["transfers/settled-at-once"])
 def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
     """A settled transfer arrives and needs no disposition; an unsettled one after it gets one."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     credit_at_once(peer, link, 2)
     peer.claim("both messages in the node, a disposition for the unsettled one")
     one = peer.transfer_octets(link, b"settled", settled=True)
@@ -196,7 +193,7 @@ def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
     peer.send_octets(one + two)
     settled = owed(settled, "an attached link")
     peer.outcome(owed(link.last_outgoing, "an attached link"))
-    found = contents(peer, address)
+    found = contents(peer, link.address)
     if found != [b"settled", b"unsettled"]:
         return equals(peer, found, [b"settled", b"unsettled"], "messages")
     if settled.is_decided:
@@ -229,8 +226,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
 )
 def every_way_through_the_diagram(peer: Peer) -> Verdict:
     """Every path through the states of an incoming delivery yields one message, or none if it is aborted."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     # The state diagram of an incoming delivery (amqp-1.0 §2.6.14): 1 leads to RECEIVING or stays there, 0
     # ends in RECEIVED, A in ABORTED; each way is taken from the start, some of them twice in a row.
     ways = ("0", "10", "110", "1A", "11A", "0", "1A", "1A", "1110", "0")
@@ -240,7 +236,7 @@ def every_way_through_the_diagram(peer: Peer) -> Verdict:
         body = f"{number}: {way} ".encode() * 30
         _go(peer, link, way, body)
         wanted += [] if way.endswith("A") else [body]
-    return equals(peer, contents(peer, address, at_least=len(wanted)), wanted, "messages")
+    return equals(peer, contents(peer, link.address, at_least=len(wanted)), wanted, "messages")
 
 
 @case("transfers.large.interleaved-links", covers=["transfers/large/interleaved-links"])
@@ -294,12 +290,11 @@ def large_messages_of_the_target_in_sequence(peer: Peer) -> Verdict:
 @case("transfers.large.abort", covers=["transfers/large/abort", "transfers/large/abort-discard"])
 def aborted_delivery(peer: Peer) -> Verdict:
     """The target discards an aborted delivery, and the link continues."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("only the message after the abort")
     _go(peer, link, "11A", b"given up " * 50)
     peer.outcome(peer.transfer(link, b"next"))
-    return equals(peer, contents(peer, address), [b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"next"], "messages")
 
 
 # --- steps of this module

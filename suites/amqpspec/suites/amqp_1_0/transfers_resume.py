@@ -112,15 +112,14 @@ def unsettled_for_the_source_alone(peer: Peer) -> Verdict:
 @case("transfers.resuming.unknown-ignored", covers=["transfers/resuming/unknown-ignored"], needs=_NEEDS)
 def resumed_under_an_unknown_tag(peer: Peer) -> Verdict:
     """The target ignores a resumed delivery that it does not know."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.outcome(peer.transfer(link, b"first"))
     suspend(peer, link)
     again = resume(peer, link, {_UNKNOWN: NOTHING_RECEIVED})
     peer.claim("the message of the resumed delivery not in the node, and no error")
     piece(peer, again, octets_of(b"unknown"), delivery_tag=_UNKNOWN, resume=True)
     peer.outcome(peer.transfer(again, b"second"))
-    return equals(peer, contents(peer, address), [b"first", b"second"], "messages")
+    return equals(peer, contents(peer, link.address), [b"first", b"second"], "messages")
 
 
 @case(
@@ -325,12 +324,11 @@ def ids_of_old_links(peer: Peer) -> Verdict:
 @case("transfers.resume.unknown", covers=["performatives/transfer/resume/unknown"])
 def resumed_on_a_fresh_link(peer: Peer) -> Verdict:
     """The target ignores a resumed delivery on a link that it has never seen."""
-    address = peer.node()
-    link = sender(peer, address)
+    link = sender(peer, peer.node())
     peer.claim("the message of the resumed delivery not in the node, and no error")
     piece(peer, link, octets_of(b"unknown"), delivery_tag=_UNKNOWN, resume=True)
     peer.outcome(peer.transfer(link, b"known"))
-    return equals(peer, contents(peer, address), [b"known"], "messages")
+    return equals(peer, contents(peer, link.address), [b"known"], "messages")
 
 
 @case("transfers.resume.later-true", covers=["performatives/transfer/resume/later-true"], needs=_NEEDS)
@@ -348,8 +346,7 @@ def resume_on_the_first_transfer(peer: Peer) -> Verdict:
 @case("transfers.resume.no-payload", covers=["performatives/transfer/resume/no-payload"], needs=_NEEDS)
 def resumed_without_data(peer: Peer) -> Verdict:
     """A resumed delivery can contain only the sender's final state: the message exists once and is settled."""
-    address = peer.node()
-    link = in_mode_second(peer, "sender", address)
+    link = in_mode_second(peer, "sender", peer.node())
     sent = peer.outcome(peer.transfer(link, b"message"))
     if sent.settled_by_target:
         raise Unmet("an unsettled disposition", "a settled one")
@@ -359,7 +356,7 @@ def resumed_without_data(peer: Peer) -> Verdict:
     peer.claim("the message once, and its tag free again")
     piece(peer, again, delivery_tag=sent.tag, resume=True, settled=True, state="accepted")
     peer.outcome(peer.transfer(again, b"next", delivery_tag=sent.tag))
-    return equals(peer, contents(peer, address), [b"message", b"next"], "messages")
+    return equals(peer, contents(peer, link.address), [b"message", b"next"], "messages")
 
 
 @case(
