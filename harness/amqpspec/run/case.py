@@ -9,7 +9,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, update_wrapper
+from functools import cache, wraps
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -119,16 +119,12 @@ def case(
 
 
 def case_after(
-    step: Callable[[Any], object], id: str, covers: Iterable[str], **options: Any
-) -> Callable[[Body], Body]:
-    """Declare the function below as a case that begins with a step of its peer; ``options`` are those of ``case``."""
+    begin: Callable[[Any], tuple[Any, ...]], id: str, covers: Iterable[str], **terms: Any
+) -> Callable[[Callable[..., Verdict]], Body]:
+    """Declare, like ``case``, a case that begins with these steps; they return the arguments of its function."""
 
-    def declare(body: Body) -> Body:
-        def whole(peer: Any) -> Verdict:
-            step(peer)
-            return body(peer)
-
-        return case(id, covers, **options)(update_wrapper(whole, body))
+    def declare(body: Callable[..., Verdict]) -> Body:
+        return case(id, covers, **terms)(wraps(body)(lambda peer: body(*begin(peer))))
 
     return declare
 

@@ -1,14 +1,47 @@
-"""How cases begin: most of them with a session attached on channel 0, and its command-point.
+"""How cases are declared that begin with the same steps: in a session, in two of them, with a queue.
 
-Knows: the peer's verbs. Must not know: single cases.
+Knows: prerequisites. Must not know: single cases, verdicts.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.case import case_after
+from amqpspec.run.case import Body, case_after
+from amqpspec.run.verdict import Verdict
 
-in_session = partial(case_after, Peer.open_session)
-"""Declares the function below as a case in a session; see ``case``."""
+WithQueue = Callable[[Any, str], Verdict]
+"""A case's function that gets a peer and the name of a queue."""
+
+
+def in_session(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
+    """Declare, like ``case``, a case that begins with a session on channel 0."""
+    return case_after(_with_sessions(0), id, covers, **terms)
+
+
+def in_two_sessions(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
+    """Like ``in_session``, with another session on channel 1."""
+    return case_after(_with_sessions(0, 1), id, covers, **terms)
+
+
+def on_queue(id: str, covers: Iterable[str], **terms: Any) -> Callable[[WithQueue], Body]:
+    """Like ``in_session``, with a new queue that is exclusive to the session."""
+    return case_after(lambda peer: (*_with_sessions(0)(peer), peer.queue()), id, covers, **terms)
+
+
+def on_shared_queue(id: str, covers: Iterable[str], **terms: Any) -> Callable[[WithQueue], Body]:
+    """Like ``in_session``, with a new queue that every session may use."""
+    return case_after(
+        lambda peer: (*_with_sessions(0)(peer), peer.queue(exclusive=False)), id, covers, **terms
+    )
+
+
+def _with_sessions(*channels: int) -> Callable[[Peer], tuple[Peer]]:
+    def begin(peer: Peer) -> tuple[Peer]:
+        for channel in channels:
+            peer.open_session(channel)
+        return (peer,)
+
+    return begin

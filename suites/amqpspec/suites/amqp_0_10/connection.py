@@ -25,7 +25,7 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_shared_queue
 from amqpspec.suites.amqp_0_10._handshakes import (
     Step,
     before_open,
@@ -232,7 +232,7 @@ def forbidden_virtual_host(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@in_session(
+@on_shared_queue(
     "connection.open.virtual-host.separation",
     covers=[
         "connection/open/virtual-host/separation/entities",
@@ -241,9 +241,8 @@ def forbidden_virtual_host(peer: Peer) -> Verdict:
     hooks=["second-vhost"],
     needs=["virtual-hosts"],
 )
-def separate_virtual_hosts(peer: Peer) -> Verdict:
+def separate_virtual_hosts(peer: Peer, queue: str) -> Verdict:
     """A queue of one virtual host does not exist in another one and cannot be deleted from there."""
-    queue = peer.queue(exclusive=False)
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_session()
     peer.claim("the queue does not exist in the other virtual host and remains in its own")

@@ -14,7 +14,7 @@ from amqpspec.run.amqp_0_10.oracles import well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
     command_of,
@@ -136,10 +136,9 @@ def required_fields(peer: Peer) -> Verdict:
 # --- controls and commands
 
 
-@in_session("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
-def own_frames_can_be_read(peer: Peer) -> Verdict:
+@on_queue("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
+def own_frames_can_be_read(peer: Peer, queue: str) -> Verdict:
     """The controls and commands that the server sends follow the layout in the tables."""
-    queue = peer.queue()
     peer.publish(queue, b"body", message={"content_type": "text/plain"})
     peer.subscribe(queue)
     peer.accept([peer.transfer()])
@@ -152,10 +151,9 @@ def own_frames_can_be_read(peer: Peer) -> Verdict:
     return well_formed(peer)
 
 
-@in_session("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
-def executed_once_in_order(peer: Peer) -> Verdict:
+@on_queue("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
+def executed_once_in_order(peer: Peer, queue: str) -> Verdict:
     """Five transfers deliver five messages, in order."""
-    queue = peer.queue()
     sent = [b"message %d" % number for number in range(5)]
     peer.claim("each message once, in order")
     for body in sent:
@@ -332,10 +330,9 @@ def body_without_a_command(peer: Peer) -> Verdict:
     return each_judged(peer, [octets_of(cut_up(BODY, [b"body"]))])
 
 
-@in_session("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
-def bodies_pass_unchanged(peer: Peer) -> Verdict:
+@on_queue("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
+def bodies_pass_unchanged(peer: Peer, queue: str) -> Verdict:
     """Bodies with any octets, and with sizes around the frame limits, arrive unchanged."""
-    queue = peer.queue()
     every = bytes(range(256))
     sent = [b"", b"\0", every, (every * 300)[: 65535 - 12], (every * 300)[: 65535 - 11], every * 300]
     peer.claim("every body, unchanged")

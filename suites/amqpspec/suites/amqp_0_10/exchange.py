@@ -12,7 +12,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._entities import (
     Route,
     bodies,
@@ -201,30 +201,27 @@ def nameless_delete(peer: Peer) -> Verdict:
     return rejects(peer, "exchange.delete", exchange="")
 
 
-@in_session(
+@on_queue(
     "exchange.default-access.bind",
     covers=["exchange/bind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
-def nameless_bind(peer: Peer) -> Verdict:
+def nameless_bind(peer: Peer, queue: str) -> Verdict:
     """A queue cannot be bound to the default exchange."""
-    queue = peer.queue()
     return rejects(peer, "exchange.bind", queue=queue, exchange="", binding_key="another")
 
 
-@in_session(
+@on_queue(
     "exchange.default-access.unbind",
     covers=["exchange/unbind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
-def nameless_unbind(peer: Peer) -> Verdict:
+def nameless_unbind(peer: Peer, queue: str) -> Verdict:
     """A queue cannot be unbound from the default exchange."""
-    queue = peer.queue()
     return rejects(peer, "exchange.unbind", queue=queue, exchange="", binding_key=queue)
 
 
-@in_session("exchange.default-access.survives", covers=["exchange/default-exchange"])
-def default_binding_survives(peer: Peer) -> Verdict:
+@on_shared_queue("exchange.default-access.survives", covers=["exchange/default-exchange"])
+def default_binding_survives(peer: Peer, queue: str) -> Verdict:
     """After a refused unbind from the default exchange, the queue keeps its binding."""
-    queue = peer.queue(exclusive=False)
     peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
     peer.reaction()
     peer.open_session(1)

@@ -10,7 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, got, left, put, qos
 
 _NEEDS = ("file",)
@@ -116,10 +116,9 @@ def the_narrower_window(peer: Peer) -> Verdict:
     return holds(peer, 1 <= found[0] <= 2 and found[1] == 1, f"{found} files")
 
 
-@in_session("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
-def no_more(peer: Peer) -> Verdict:
+@on_queue("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
+def no_more(peer: Peer, queue: str) -> Verdict:
     """Unacknowledged files never exceed the window, and every file is delivered."""
-    queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
     qos(peer, FILE, prefetch_count=2)
     consume(peer, FILE, queue)
@@ -132,10 +131,9 @@ def no_more(peer: Peer) -> Verdict:
     return equals(peer, (most <= 2, seen), (True, [b"%d" % number for number in range(5)]), "kept, files")
 
 
-@in_session("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
-def less(peer: Peer) -> Verdict:
+@on_queue("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
+def less(peer: Peer, queue: str) -> Verdict:
     """A server may send fewer files ahead than the window allows."""
-    queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
     qos(peer, FILE, prefetch_count=3)
     consume(peer, FILE, queue)
@@ -164,10 +162,9 @@ def for_the_connection(peer: Peer) -> Verdict:
     return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] > 0, f"{found} files")
 
 
-@in_session("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
-def until_the_next(peer: Peer) -> Verdict:
+@on_queue("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
+def until_the_next(peer: Peer, queue: str) -> Verdict:
     """A second qos replaces the first one for existing consumers too."""
-    queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(6)])
     qos(peer, FILE, prefetch_count=3)
     consume(peer, FILE, queue)

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, left, put
 
 _NEEDS = ("file",)
@@ -59,10 +59,9 @@ def up_to(peer: Peer) -> Verdict:
     return equals(peer, again, [[b"3"], [b"0", b"1", b"3"], []], "files delivered again")
 
 
-@in_session("file.ack.zero", covers=["file/ack/multiple/up-to"], needs=_NEEDS)
-def zero_alone(peer: Peer) -> Verdict:
+@on_shared_queue("file.ack.zero", covers=["file/ack/multiple/up-to"], needs=_NEEDS)
+def zero_alone(peer: Peer, queue: str) -> Verdict:
     """Without multiple, a tag of zero acknowledges no file, or all of them."""
-    queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"0", b"1"])
     consume(peer, FILE, queue)
     ahead(peer, 2)
@@ -101,10 +100,9 @@ def unknown_tags(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@in_session("file.reject.requeue", covers=["file/reject/requeue/flag"], needs=_NEEDS)
-def back_or_away(peer: Peer) -> Verdict:
+@on_shared_queue("file.reject.requeue", covers=["file/reject/requeue/flag"], needs=_NEEDS)
+def back_or_away(peer: Peer, queue: str) -> Verdict:
     """Without requeue, a rejected file does not return; with requeue, it does, or the server discards it."""
-    queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"back", b"away"])
     consume(peer, FILE, queue)
     first, second = ahead(peer, 2)
@@ -119,13 +117,12 @@ def back_or_away(peer: Peer) -> Verdict:
     return observed_either_way(peer, "returned" if found else "not returned")
 
 
-@in_session(
+@on_shared_queue(
     "file.reject.requeue.strategy", needs=_NEEDS,
     covers=["file/reject/requeue/requeue-strategy/same-client", "file/reject/requeue/requeue-strategy/alternative"],
 )  # fmt: skip
-def to_somebody_else(peer: Peer) -> Verdict:
+def to_somebody_else(peer: Peer, queue: str) -> Verdict:
     """A rejected file does not return to its session; it goes to another consumer."""
-    queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"file"])
     consume(peer, FILE, queue)
     (one,) = ahead(peer, 1)

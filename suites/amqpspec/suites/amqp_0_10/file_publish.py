@@ -11,7 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import borne_aloud, equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import (
     FILE,
     ahead,
@@ -33,10 +33,9 @@ _NO_PROPERTIES = [Packed("file.file-properties", {})]
 # --- staging
 
 
-@in_session("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
-def same_identifier(peer: Peer) -> Verdict:
+@on_shared_queue("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
+def same_identifier(peer: Peer, queue: str) -> Verdict:
     """A file that is announced again after a failure keeps its identifier; another file has another one."""
-    queue = peer.queue(exclusive=False)
     # An identifier may be a digest of the properties (file.open.identifier).
     for body in (b"one", b"three"):
         put(peer, FILE, queue, [body], properties={"filename": body.decode()})
@@ -156,10 +155,9 @@ def staged_both_ways(peer: Peer) -> Verdict:
 # --- publishing
 
 
-@in_session("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
+@in_two_sessions("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
 def with_its_transaction(peer: Peer) -> Verdict:
     """A published file reaches every bound queue and its consumers when its transaction commits."""
-    peer.open_session(1)
     exchange = peer.exchange("fanout")
     queues = [peer.queue(1) for _ in "123"]
     for queue in queues[:2]:
@@ -207,10 +205,9 @@ def immediate(peer: Peer) -> Verdict:
     return _contents.immediate(peer, FILE)
 
 
-@in_session("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
-def never_staged(peer: Peer) -> Verdict:
+@on_queue("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
+def never_staged(peer: Peer, queue: str) -> Verdict:
     """A file that was not staged cannot be published."""
-    queue = peer.queue()
     stage(peer, b"another")
     return rejects(peer, "file.publish", routing_key=queue, identifier=peer.name("nothing"))
 
@@ -235,10 +232,9 @@ def published_while_it_is_staged(peer: Peer) -> Verdict:
 # --- deliveries
 
 
-@in_session("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
-def poison(peer: Peer) -> Verdict:
+@on_shared_queue("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
+def poison(peer: Peer, queue: str) -> Verdict:
     """A file that repeatedly returns unacknowledged is not delivered endlessly."""
-    queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"poison"])
     peer.claim(f"no further delivery after at most {_DELIVERIES}")
     for number in range(_DELIVERIES):
@@ -250,10 +246,9 @@ def poison(peer: Peer) -> Verdict:
     return holds(peer, False, f"{_DELIVERIES} deliveries, with no end")
 
 
-@in_session("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
-def tags(peer: Peer) -> Verdict:
+@on_queue("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
+def tags(peer: Peer, queue: str) -> Verdict:
     """Delivery tags are unique and not zero."""
-    queue = peer.queue()
     put(peer, FILE, queue, [b"1", b"2", b"3"])
     consume(peer, FILE, queue, no_ack=True)
     peer.claim("three different tags that are not zero")
@@ -261,20 +256,18 @@ def tags(peer: Peer) -> Verdict:
     return holds(peer, len({tag for tag in found if tag}) == 3, f"tags {found}")
 
 
-@in_session("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
-def delivered_is_staged(peer: Peer) -> Verdict:
+@on_queue("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
+def delivered_is_staged(peer: Peer, queue: str) -> Verdict:
     """A file is staged under the identifier in deliver before it is delivered."""
-    queue = peer.queue()
     put(peer, FILE, queue, [b"one", b"two"])
     consume(peer, FILE, queue, no_ack=True)
     peer.claim("two files that were staged before")
     return equals(peer, bodies(peer, FILE, 2), [b"one", b"two"], "files")
 
 
-@in_session("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
-def redelivered(peer: Peer) -> Verdict:
+@on_shared_queue("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
+def redelivered(peer: Peer, queue: str) -> Verdict:
     """A file that was not acknowledged is redelivered; an acknowledged one is not."""
-    queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"acknowledged", b"forgotten"])
     consume(peer, FILE, queue)
     first, _ = ahead(peer, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, NOT_ACQUIRED, Peer
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -97,10 +97,9 @@ def delivered_over_again(peer: Peer) -> Verdict:
     return observed_either_way(after, "delivered once more" if again else "not delivered once more")
 
 
-@in_session("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
-def at_most_once(peer: Peer) -> Verdict:
+@on_queue("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
+def at_most_once(peer: Peer, queue: str) -> Verdict:
     """Each non-persistent message is delivered once, to one of two subscribers."""
-    queue = peer.queue()
     consumers = [peer.subscribe(queue) for _ in "12"]
     fill(peer, queue, b"1", b"2", b"3")
     peer.claim("each message once")
@@ -147,10 +146,9 @@ def _in_levels(priorities: list[int], levels: int) -> list[int]:
     return sorted(range(len(priorities)), key=lambda place: -min(max(priorities[place], low), high))
 
 
-@in_session("message.priority.order", covers=["message/priority-delivery"])
-def order_of_one_priority(peer: Peer) -> Verdict:
+@on_queue("message.priority.order", covers=["message/priority-delivery"])
+def order_of_one_priority(peer: Peer, queue: str) -> Verdict:
     """Messages of the same priority keep their order, whether or not they are persistent."""
-    queue = peer.queue()
     for number, mode in enumerate((1, 2, 2, 1, 2, 1)):
         peer.publish(queue, b"%d" % number, delivery={"delivery_mode": mode})
     peer.barrier()
@@ -171,10 +169,9 @@ def higher_priority(peer: Peer) -> Verdict:
 # --- accept-mode
 
 
-@in_session("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
+@in_two_sessions("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
 def explicit(peer: Peer) -> Verdict:
     """In explicit mode, a message that was delivered but not accepted is available after its session ends."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"accepted", b"pending")
     peer.subscribe(queue)
     peer.accept(peer.transfers(2)[:1])
@@ -199,10 +196,9 @@ def none_and_shown(peer: Peer) -> Verdict:
     return equals(peer, acquired(peer, free[:1]), ids(free[:1]), "acquired in explicit mode")
 
 
-@in_session("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
+@in_two_sessions("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
 def none_and_taken(peer: Peer) -> Verdict:
     """With accept-mode none and acquire-mode pre-acquired, a delivered message is removed from its queue."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1, accept_mode=NONE)
     found = peer.transfer().body
@@ -273,13 +269,12 @@ def unroutable(peer: Peer) -> Verdict:
     return _rejected(peer, "message/delivery-properties/discard-unroutable/unset")
 
 
-@in_session(
+@on_queue(
     "message.reject-code.which",
     covers=["message/delivery-properties/discard-unroutable/unset", "message/reject-code/unroutable"],
 )
-def the_unroutable_one(peer: Peer) -> Verdict:
+def the_unroutable_one(peer: Peer, queue: str) -> Verdict:
     """Of two messages, only the unroutable one is rejected, and the session continues."""
-    queue = peer.queue()
     lost = peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT, sync=True)
     kept = peer.publish(queue, b"kept", accept_mode=EXPLICIT, sync=True)
     peer.claim("a reject of the first message, and both complete")
@@ -296,22 +291,20 @@ def _rejected(peer: Peer, should: str) -> Verdict:
     return judge_reaction(peer, reaction, should if reaction.refusal is None else "")
 
 
-@in_session(
+@on_queue(
     "message.reject-code.immediate",
     covers=["message/reject-code/immediate", "message/delivery-properties/immediate/unroutable"],
 )
-def immediate(peer: Peer) -> Verdict:
+def immediate(peer: Peer, queue: str) -> Verdict:
     """In explicit mode, an immediate message to a queue without a subscriber is rejected."""
-    queue = peer.queue()
     send(peer, None, queue, b"waiting")
     peer.publish(queue, b"at once", accept_mode=EXPLICIT, delivery={"immediate": True})
     return _rejected(peer, "message/delivery-properties/immediate/unroutable")
 
 
-@in_session("message.accept.order", covers=["message/accept-mode/explicit"])
+@in_two_sessions("message.accept.order", covers=["message/accept-mode/explicit"])
 def accepted_out_of_order(peer: Peer) -> Verdict:
     """If only the second of three transfers is accepted, the others return in order."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
     peer.subscribe(queue)
     found = peer.transfers(3)

@@ -13,7 +13,7 @@ from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
 from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import (
     answer,
@@ -239,10 +239,9 @@ def switch_behind_stop(peer: Peer) -> Verdict:
 # --- flow
 
 
-@in_session("message.flow.adds", covers=["message/flow/adds"])
-def credit_adds_up(peer: Peer) -> Verdict:
+@on_queue("message.flow.adds", covers=["message/flow/adds"])
+def credit_adds_up(peer: Peer, queue: str) -> Verdict:
     """Flow adds to the existing credit of its destination only."""
-    queue = peer.queue()
     name, other = _subscribed(peer, queue, messages=1), _subscribed(peer, queue)
     peer.flow(name, messages=2)
     peer.claim("three messages for one destination, none for the other one")
@@ -314,10 +313,9 @@ def flush(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), (wanted, 2), "bodies, left")
 
 
-@in_session("message.flush.again", covers=["message/flush/exhausts"])
-def flush_takes_both_credits(peer: Peer) -> Verdict:
+@on_queue("message.flush.again", covers=["message/flush/exhausts"])
+def flush_takes_both_credits(peer: Peer, queue: str) -> Verdict:
     """Flush revokes both credits: each must be granted again."""
-    queue = peer.queue()
     name = _subscribed(peer, queue, messages=5, octets=_PLENTY)
     peer.call("message.flush", destination=name)
     fill(peer, queue, *_SIX)
@@ -348,10 +346,9 @@ def _numbered(peer: Peer, name: str, **args: Any) -> bytes:
     return peer.encoded(name, **args)
 
 
-@in_session("message.stop", covers=["message/stop/zero"])
-def stop(peer: Peer) -> Verdict:
+@on_queue("message.stop", covers=["message/stop/zero"])
+def stop(peer: Peer, queue: str) -> Verdict:
     """Stop revokes both credits of its destination, and of no other destination."""
-    queue = peer.queue()
     names = [_subscribed(peer, queue, messages=5, octets=_PLENTY) for _ in "123"]
     for name in names[:2]:
         peer.call("message.stop", destination=name)

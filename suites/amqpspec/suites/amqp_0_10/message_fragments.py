@@ -14,7 +14,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._messages import SHARED, contents, count_of, fill, flushed
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -76,10 +76,9 @@ def _whole(transfers: Sequence[AssemblyArrived]) -> list[bytes]:
 # --- fragments
 
 
-@in_session("message.fragments.first-only", covers=["message/fragment-properties/first-only"])
-def properties_of_the_first(peer: Peer) -> Verdict:
+@on_queue("message.fragments.first-only", covers=["message/fragment-properties/first-only"])
+def properties_of_the_first(peer: Peer, queue: str) -> Verdict:
     """A fragmented message arrives once, with the properties of its first fragment."""
-    queue = peer.queue()
     peer.claim("each message with its properties, in its first transfer only")
     _message_in_pieces(peer, queue, (b"one ", b"two ", b"three"), content_type="text/plain")
     _message_in_pieces(peer, queue, (b"four ", b"five"), content_type="text/html")
@@ -105,10 +104,9 @@ def properties_of_a_large_message(peer: Peer) -> Verdict:
     return holds(peer, right, f"{len(found)} transfers, {len(kinds)} of them with properties")
 
 
-@in_session("message.fragments.accepted", covers=["message/accept-mode/explicit"])
-def fragments_are_accepted(peer: Peer) -> Verdict:
+@on_queue("message.fragments.accepted", covers=["message/accept-mode/explicit"])
+def fragments_are_accepted(peer: Peer, queue: str) -> Verdict:
     """In explicit mode, the broker accepts the transfers of all fragments, each by its id."""
-    queue = peer.queue()
     peer.claim("an accept for each of the transfers, and the whole message")
     pieces = ((b"one ", "first", queue), (b"two ", "", None), (b"three", "last", None))
     wanted = [_fragment(peer, body, flags, key, accept_mode=EXPLICIT) for body, flags, key in pieces]
@@ -120,10 +118,9 @@ def fragments_are_accepted(peer: Peer) -> Verdict:
     return equals(peer, found, (wanted, [b"one two three"]), "accepted, messages")
 
 
-@in_session("message.fragments.one-client", covers=["message/fragment-properties/one-client"])
-def one_client(peer: Peer) -> Verdict:
+@on_queue("message.fragments.one-client", covers=["message/fragment-properties/one-client"])
+def one_client(peer: Peer, queue: str) -> Verdict:
     """All fragments of a message go to one of two subscribers."""
-    queue = peer.queue()
     names = [peer.subscribe(queue) for _ in "12"]
     peer.claim("each whole message with one subscriber")
     for number in b"12":
@@ -138,10 +135,9 @@ def one_client(peer: Peer) -> Verdict:
     return equals(peer, (sorted(got), len(names)), ([b"1" * 6, b"2" * 6], 2), "messages, subscribers")
 
 
-@in_session("message.fragments.whole-first", covers=["message/fragment-properties/whole-first"])
+@in_two_sessions("message.fragments.whole-first", covers=["message/fragment-properties/whole-first"])
 def whole_first(peer: Peer) -> Verdict:
     """In pre-acquired mode, no fragment is delivered before the last one arrives; other messages are."""
-    peer.open_session(1)
     queue = peer.queue(**SHARED)
     destination = peer.subscribe(queue)
     peer.claim("the other message first, the whole one after its last fragment")
@@ -206,10 +202,9 @@ def resume_ttl(peer: Peer) -> Verdict:
     )
 
 
-@in_session("message.resume-ttl.alone", covers=["message/delivery-properties/resume-ttl/alone"])
-def resume_ttl_without_resume_id(peer: Peer) -> Verdict:
+@on_queue("message.resume-ttl.alone", covers=["message/delivery-properties/resume-ttl/alone"])
+def resume_ttl_without_resume_id(peer: Peer, queue: str) -> Verdict:
     """A resume-ttl without a resume-id has no effect: the message is delivered normally."""
-    queue = peer.queue()
     peer.claim("both messages, in order")
     peer.publish(queue, b"with", delivery={"resume_ttl": 0})
     fill(peer, queue, b"without")

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, observed_either_way, without_effect
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -66,10 +66,9 @@ def missing_exchange(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@in_session("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
+@in_two_sessions("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
 def transacted(peer: Peer) -> Verdict:
     """Messages published in a transaction reach their queue at commit; those of another session do so at once."""
-    peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.call("tx.select")
     fill(peer, queue, b"transacted")
@@ -98,10 +97,9 @@ def accept_without_acquiring(peer: Peer) -> Verdict:
     return without_effect(peer, reaction, effect)
 
 
-@in_session("message.accept.acquired", covers=["message/accept/acquisition"])
+@in_two_sessions("message.accept.acquired", covers=["message/accept/acquisition"])
 def accept_behind_acquire(peer: Peer) -> Verdict:
     """Acquired messages can be accepted and are then removed; messages that were only browsed are not."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     shown = looked_at(peer, queue)
     peer.claim("the first message removed by its accept")
@@ -177,10 +175,9 @@ def reject_without_acquiring(peer: Peer) -> Verdict:
 # --- release
 
 
-@in_session("message.release.available", covers=["message/release/available"])
+@in_two_sessions("message.release.available", covers=["message/release/available"])
 def released(peer: Peer) -> Verdict:
     """Released messages are available to another session; others are not."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"released", b"held")
     destination = peer.subscribe(queue)
     found = peer.transfers(2)
@@ -277,10 +274,9 @@ def acquire(peer: Peer) -> Verdict:
     return equals(peer, (flat, more), ([numbers[:1], [], numbers[1:]], 0), "acquired, further results")
 
 
-@in_session("message.acquire.released", covers=["message/release/available"])
+@in_two_sessions("message.acquire.released", covers=["message/release/available"])
 def acquire_what_another_released(peer: Peer) -> Verdict:
     """A message that one session has acquired cannot be acquired by another until it is released."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     mine, other = looked_at(peer, queue), looked_at(peer, queue, 1)
     acquired(peer, mine[:1])
@@ -295,10 +291,9 @@ def acquire_what_another_released(peer: Peer) -> Verdict:
 # --- what is not acquired is not kept from others
 
 
-@in_session("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
-def accepted_by_the_broker(peer: Peer) -> Verdict:
+@on_queue("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
+def accepted_by_the_broker(peer: Peer, queue: str) -> Verdict:
     """In explicit mode, the broker accepts each transfer that it has routed, by its id."""
-    queue = peer.queue()
     peer.claim("an accept for each transfer, and the messages")
     wanted = [peer.publish(queue, body, accept_mode=EXPLICIT) for body in (b"1", b"2")]
     accepted: list[int] = []

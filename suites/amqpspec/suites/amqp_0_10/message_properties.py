@@ -14,7 +14,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill, has_on_offer_soon
 from amqpspec.wire.amqp_0_10.values import Packed
@@ -149,13 +149,12 @@ def redelivered_to_who_waits(peer: Peer) -> Verdict:
     )
 
 
-@in_session(
+@in_two_sessions(
     "message.redelivered.recipient",
     covers=["message/delivery-properties/redelivered/implementation/recipient"],
 )
 def first_recipient(peer: Peer) -> Verdict:
     """Messages that a recipient releases are delivered to it again, even if another subscriber waits."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
@@ -165,10 +164,9 @@ def first_recipient(peer: Peer) -> Verdict:
     return equals(peer, sorted(contents(peer.transfers(2))), [b"1", b"2"], "bodies")
 
 
-@in_session("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
-def published_as_redelivered(peer: Peer) -> Verdict:
+@on_queue("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
+def published_as_redelivered(peer: Peer, queue: str) -> Verdict:
     """Messages published as redelivered are delivered as redelivered, and no others are."""
-    queue = peer.queue()
     flags = [True, False, True]
     for flag in flags:
         peer.publish(queue, b"m", delivery={"redelivered": flag})
@@ -181,10 +179,9 @@ def published_as_redelivered(peer: Peer) -> Verdict:
 # --- time
 
 
-@in_session("message.ttl", covers=["message/delivery-properties/ttl/expired"])
-def too_old(peer: Peer) -> Verdict:
+@on_queue("message.ttl", covers=["message/delivery-properties/ttl/expired"])
+def too_old(peer: Peer, queue: str) -> Verdict:
     """A message is not delivered after its ttl; messages with a long ttl or without one are."""
-    queue = peer.queue()
     for body, delivery in ((b"plain", {}), (b"short", {"ttl": 50}), (b"long", {"ttl": _HOUR_MS})):
         peer.publish(queue, body, delivery=delivery)
     peer.barrier()
@@ -268,10 +265,9 @@ def routing_key(peer: Peer) -> Verdict:
 # --- message-id, correlation-id, user-id
 
 
-@in_session("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
-def duplicates(peer: Peer) -> Verdict:
+@on_queue("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
+def duplicates(peer: Peer, queue: str) -> Verdict:
     """The second message with the same message-id may be dropped; one with another id is not."""
-    queue = peer.queue()
     for body, message_id in ((b"1", _IDS[0]), (b"2", _IDS[0]), (b"3", _IDS[1])):
         peer.publish(queue, body, message={"message_id": message_id})
     peer.barrier()
@@ -282,12 +278,9 @@ def duplicates(peer: Peer) -> Verdict:
     return observed_either_way(peer, "delivered" if b"2" in found else "dropped")
 
 
-@in_session(
-    "message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"]
-)
-def duplicates_are_accepted(peer: Peer) -> Verdict:
+@on_queue("message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"])
+def duplicates_are_accepted(peer: Peer, queue: str) -> Verdict:
     """In explicit mode, two messages with the same message-id are both accepted."""
-    queue = peer.queue()
     message = {"message_id": _IDS[0]}
     wanted = [peer.publish(queue, b"m", accept_mode=EXPLICIT, message=message) for _ in "12"]
     peer.claim("an accept for each of them")
@@ -316,10 +309,9 @@ def message_id(peer: Peer) -> Verdict:
     return equals(peer, found, [list(_IDS)] * 3, "ids")
 
 
-@in_session("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
-def correlation_id(peer: Peer) -> Verdict:
+@on_queue("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
+def correlation_id(peer: Peer, queue: str) -> Verdict:
     """A correlation-id is passed on unchanged, and messages with the same one are all delivered."""
-    queue = peer.queue()
     given = [b"c", b"c", b"\x00\xff", b""]
     for value in given:
         peer.publish(queue, b"m", message={"correlation_id": value})
@@ -328,10 +320,9 @@ def correlation_id(peer: Peer) -> Verdict:
     return equals(peer, [one.message.get("correlation_id") for one in peer.drain(queue)], given, "ids")
 
 
-@in_session("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
-def foreign_user(peer: Peer) -> Verdict:
+@on_queue("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
+def foreign_user(peer: Peer, queue: str) -> Verdict:
     """A message with the user-id of another user is refused."""
-    queue = peer.queue()
     peer.publish(queue, b"m", message={"user_id": f"not-{peer.context.login.user}".encode()})
     return rejects_violation(peer)
 

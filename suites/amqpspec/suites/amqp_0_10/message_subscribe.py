@@ -12,7 +12,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, soon
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
@@ -42,10 +42,9 @@ def _subscribe(peer: Peer, queue: str, channel: int = 0, destination: str = "d",
 # --- how long, how many
 
 
-@in_session("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
+@in_two_sessions("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
 def lifetime(peer: Peer) -> Verdict:
     """A subscription delivers messages until its session ends, and no longer."""
-    peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
     peer.subscribe(queue, 1, messages=None)
@@ -62,10 +61,9 @@ def lifetime(peer: Peer) -> Verdict:
     return equals(peer, told, ([b"1", b"2", b"3"], 2, True), "bodies, subscribers before, one after")
 
 
-@in_session("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
-def sixteen(peer: Peer) -> Verdict:
+@on_queue("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
+def sixteen(peer: Peer, queue: str) -> Verdict:
     """A queue supports 16 subscriptions, and each of them receives a message."""
-    queue = peer.queue()
     peer.claim("16 subscriptions, a message for each")
     names = [peer.subscribe(queue, messages=1) for _ in range(_ROOM)]
     fill(peer, queue, *(b"%d" % number for number in range(_ROOM)))
@@ -110,20 +108,18 @@ def missing_queue(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@in_session("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
+@in_two_sessions("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
 def deleted_queue(peer: Peer) -> Verdict:
     """The delete of its queue closes the session of a subscription."""
-    peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue, 1)
     peer.call("queue.delete", queue=queue)
     return rejects_violation(peer, 1, barrier=False, within_s=peer.patience_s)
 
 
-@in_session("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
+@in_two_sessions("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
 def deleted_queue_of_others(peer: Peer) -> Verdict:
     """The delete of a queue does not affect sessions without a subscription to it."""
-    peer.open_session(1)
     gone, stays = peer.queue(exclusive=False), peer.queue(exclusive=False)
     peer.subscribe(stays, 1)
     peer.call("message.cancel", 1, destination=peer.subscribe(gone, 1))
@@ -166,10 +162,11 @@ def destination_behind_cancel(peer: Peer) -> Verdict:
     return equals(peer, told, (True, b"2", [b"1"]), "destination, body, left")
 
 
-@in_session("message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"])
+@in_two_sessions(
+    "message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"]
+)
 def destination_of_a_session(peer: Peer) -> Verdict:
     """Two sessions can use the same destination, with independent messages and cancels."""
-    peer.open_session(1)
     queues = [peer.queue(channel) for channel in (0, 1)]
     peer.claim("each session its own messages; after the cancel of one, the other one continues")
     for channel, queue in enumerate(queues):
@@ -217,10 +214,9 @@ def exclusive_where_others_are(peer: Peer) -> Verdict:
     return _refused_second(peer, _IN_USE, first=False, second=True)
 
 
-@in_session("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
-def exclusive_on_another_connection(peer: Peer) -> Verdict:
+@on_shared_queue("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
+def exclusive_on_another_connection(peer: Peer, queue: str) -> Verdict:
     """An exclusive subscription is refused if another connection has subscribed to the queue."""
-    queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
     other = peer.another()
     other.open_session()
@@ -261,10 +257,11 @@ def cancelled(peer: Peer) -> Verdict:
     return equals(peer, told, (b"before", [b"other"], [], [b"behind"]), "before, other, after, left")
 
 
-@in_session("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
+@in_two_sessions(
+    "message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"]
+)
 def pending_behind_cancel(peer: Peer) -> Verdict:
     """After a cancel, unaccepted transfers stay with their recipient until its session ends."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
     destination = peer.subscribe(queue, messages=2)
     peer.transfers(2)
@@ -276,10 +273,11 @@ def pending_behind_cancel(peer: Peer) -> Verdict:
     return equals(peer, (found, sorted(bodies(peer, queue, 1))), ([b"3"], [b"1", b"2"]), "before, after")
 
 
-@in_session("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
+@in_two_sessions(
+    "message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"]
+)
 def resolved_behind_cancel(peer: Peer) -> Verdict:
     """Messages that arrived before a cancel can be accepted, rejected, released and acquired after it."""
-    peer.open_session(1)
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
     queue = peer.queue(exclusive=False, alternate_exchange=alternate)
@@ -303,10 +301,9 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     )
 
 
-@in_session("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
+@in_two_sessions("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
 def cancel_of_nothing(peer: Peer) -> Verdict:
     """The cancel of a subscription of another session is refused."""
-    peer.open_session(1)
     destination = peer.subscribe(peer.queue(1), 1)
     return rejects(peer, "message.cancel", destination=destination)
 

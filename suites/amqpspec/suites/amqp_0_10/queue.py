@@ -12,7 +12,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import allows, rejects, rejects_violation
 from amqpspec.run.oracles import borne_aloud, equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
 from amqpspec.suites.amqp_0_10._contents import bodies as contents
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
@@ -53,10 +53,9 @@ def passive_declare(peer: Peer) -> Verdict:
     return rejects(peer, "queue.declare", queue=peer.name("missing"), passive=True)
 
 
-@in_session("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
-def passive_declare_of_a_queue(peer: Peer) -> Verdict:
+@on_queue("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
+def passive_declare_of_a_queue(peer: Peer, queue: str) -> Verdict:
     """A passive declare of an existing queue is accepted and does not change its messages."""
-    queue = peer.queue()
     send(peer, None, queue, b"there")
     peer.claim("no refusal, and the earlier message")
     peer.call("queue.declare", queue=queue, passive=True)
@@ -74,10 +73,9 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     return equals(peer, has_queue(peer, name, 1), False, "queue there")
 
 
-@in_session("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
-def passive_declare_with_arguments(peer: Peer) -> Verdict:
+@on_queue("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
+def passive_declare_with_arguments(peer: Peer, queue: str) -> Verdict:
     """The server ignores the arguments of a passive declare."""
-    queue = peer.queue()
     peer.claim("the server accepts a passive declare with unknown arguments")
     peer.send("queue.declare", queue=queue, passive=True, arguments={"amqpspec-unknown": "x"})
     return allows(peer)
@@ -114,10 +112,9 @@ def rejected_messages(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"rejected"], []], "bodies")
 
 
-@in_session("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
-def rejected_without_an_alternate(peer: Peer) -> Verdict:
+@on_shared_queue("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
+def rejected_without_an_alternate(peer: Peer, queue: str) -> Verdict:
     """Without an alternate exchange, rejected messages are removed from their queue too."""
-    queue = peer.queue(exclusive=False)
     for body in (b"rejected", b"kept"):
         send(peer, None, queue, body)
     destination = peer.subscribe(queue)
@@ -257,10 +254,9 @@ def declared_on_another_connection(peer: Peer) -> Verdict:
     return rejects_violation(other)
 
 
-@in_session("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
+@in_two_sessions("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
 def free_again(peer: Peer) -> Verdict:
     """After its session closes, an exclusive queue that still exists can be used by another session."""
-    peer.open_session(1)
     queue = peer.queue(exclusive=True)
     send(peer, None, queue, b"left")
     peer.detach()
@@ -271,10 +267,9 @@ def free_again(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"left"], "bodies")
 
 
-@in_session("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
+@in_two_sessions("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
 def goes_with_its_session(peer: Peer) -> Verdict:
     """An exclusive auto-delete queue is deleted when its session ends; that of another session remains."""
-    peer.open_session(1)
     queues = [peer.queue(channel, exclusive=True, auto_delete=True) for channel in (0, 1)]
     peer.claim("only the queue of the remaining session")
     peer.detach()
@@ -285,10 +280,9 @@ def goes_with_its_session(peer: Peer) -> Verdict:
 # --- contents
 
 
-@in_session("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
-def contents_of_every_class(peer: Peer) -> Verdict:
+@on_queue("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
+def contents_of_every_class(peer: Peer, queue: str) -> Verdict:
     """A queue accepts messages, files and streams, and delivers each to consumers of its class."""
-    queue = peer.queue()
     for number in (b"1", b"2"):
         send(peer, None, queue, b"message " + number)
         put(peer, FILE, queue, [b"file " + number])

@@ -9,7 +9,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, counts_soon, has_queue, send
 
 # --- delete
@@ -29,10 +29,9 @@ def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"1", b"2"], [b"other"]], "bodies")
 
 
-@in_session("queue.delete.messages.vanish", covers=["queue/delete/messages"])
-def messages_without_an_alternate(peer: Peer) -> Verdict:
+@on_queue("queue.delete.messages.vanish", covers=["queue/delete/messages"])
+def messages_without_an_alternate(peer: Peer, queue: str) -> Verdict:
     """Without an alternate exchange, the messages of a deleted queue are lost."""
-    queue = peer.queue()
     send(peer, None, queue, b"lost")
     peer.claim("an empty queue of the same name")
     peer.call("queue.delete", queue=queue)
@@ -53,18 +52,16 @@ def delete_of_nothing(peer: Peer) -> Verdict:
     return rejects(peer, "queue.delete", queue=peer.name("missing"))
 
 
-@in_session("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
-def delete_if_unused(peer: Peer) -> Verdict:
+@on_queue("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
+def delete_if_unused(peer: Peer, queue: str) -> Verdict:
     """With if-unused, the delete of a queue with a consumer is refused."""
-    queue = peer.queue()
     peer.subscribe(queue)
     return rejects(peer, "queue.delete", queue=queue, if_unused=True)
 
 
-@in_session("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
-def delete_of_an_unused_queue(peer: Peer) -> Verdict:
+@on_queue("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
+def delete_of_an_unused_queue(peer: Peer, queue: str) -> Verdict:
     """With if-unused, a queue without consumers is deleted, even if it holds messages."""
-    queue = peer.queue()
     peer.call("message.cancel", destination=peer.subscribe(queue))
     send(peer, None, queue, b"waiting")
     peer.claim("the queue is deleted")
@@ -72,10 +69,9 @@ def delete_of_an_unused_queue(peer: Peer) -> Verdict:
     return equals(peer, has_queue(peer, queue), False, "queue there")
 
 
-@in_session("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
-def delete_if_empty(peer: Peer) -> Verdict:
+@on_queue("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
+def delete_if_empty(peer: Peer, queue: str) -> Verdict:
     """With if-empty, the delete of a queue with a message is refused."""
-    queue = peer.queue()
     send(peer, None, queue, b"waiting")
     return rejects(peer, "queue.delete", queue=queue, if_empty=True)
 
@@ -108,10 +104,9 @@ def purge(peer: Peer) -> Verdict:
     return equals(peer, [bodies(peer, name) for name in (queue, other)], [[], [b"waiting"]], "bodies")
 
 
-@in_session("queue.purge.subscribers", covers=["queue/purge/subscribers"])
-def purge_and_subscribers(peer: Peer) -> Verdict:
+@on_queue("queue.purge.subscribers", covers=["queue/purge/subscribers"])
+def purge_and_subscribers(peer: Peer, queue: str) -> Verdict:
     """Purge cancels no subscription: the next message is delivered."""
-    queue = peer.queue()
     destination = peer.subscribe(queue, messages=0)
     send(peer, None, queue, b"purged")
     peer.claim("the message after the purge, on the same subscription")
@@ -123,10 +118,9 @@ def purge_and_subscribers(peer: Peer) -> Verdict:
     return equals(peer, found, (destination, b"next"), "destination and body")
 
 
-@in_session("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
+@in_two_sessions("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
 def purge_and_pending_messages(peer: Peer) -> Verdict:
     """Purge does not remove delivered, unaccepted messages: they return when the session closes."""
-    peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue, messages=1)
     for body in (b"pending", b"purged"):
@@ -157,10 +151,9 @@ def purge_of_nothing(peer: Peer) -> Verdict:
 # --- query
 
 
-@in_session("queue.query.unknown", covers=["queue/query/queue-query-result/unknown"])
-def query_of_nothing(peer: Peer) -> Verdict:
+@on_queue("queue.query.unknown", covers=["queue/query/queue-query-result/unknown"])
+def query_of_nothing(peer: Peer, queue: str) -> Verdict:
     """A query for a queue that does not exist has a result without fields."""
-    queue = peer.queue()
     peer.claim("no field for a queue that does not exist, the name of one that does")
     rows = [peer.call("queue.query", queue=name).fields for name in (peer.name("missing"), queue)]
     empty = not any(value for value in rows[0].values())
@@ -180,10 +173,9 @@ def query_counts(peer: Peer) -> Verdict:
     return equals(peer, found, [(2, 0), (0, 2), (0, 0)], "messages and subscribers")
 
 
-@in_session("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
+@in_two_sessions("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
 def name_of_a_deleted_queue(peer: Peer) -> Verdict:
     """The end of a session that deleted its queue does not affect a later queue of that name."""
-    peer.open_session(1)
     queue = peer.queue(auto_delete=True)
     peer.call("queue.delete", queue=queue)
     peer.queue(1, queue=queue, exclusive=False)

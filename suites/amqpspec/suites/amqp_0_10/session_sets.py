@@ -9,7 +9,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._sessions import (
     LAST_OFFSET,
     State,
@@ -150,10 +150,9 @@ def confirmed_and_completed(peer: Peer) -> Verdict:
     return observed_either_way(peer, "the same sets" if same else "more is confirmed than completed")
 
 
-@in_session("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
-def confirmed_unasked(peer: Peer) -> Verdict:
+@on_queue("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
+def confirmed_unasked(peer: Peer, queue: str) -> Verdict:
     """Confirmed may arrive without a flush, and contains only ids of commands that were sent."""
-    queue = peer.queue()
     peer.claim("no confirmed, or ids of commands that were sent")
     for at in range(_MANY):
         peer.publish(queue, b"%d" % at)

@@ -16,7 +16,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10 import _contents
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import STREAM, bodies, consume, left, publish, put, qos
 
 _NEEDS = ("stream",)
@@ -35,10 +35,9 @@ def ten_levels(peer: Peer) -> Verdict:
     return _contents.ten_priorities(peer, STREAM)
 
 
-@in_session("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
-def gone_once_delivered(peer: Peer) -> Verdict:
+@on_shared_queue("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
+def gone_once_delivered(peer: Peer, queue: str) -> Verdict:
     """A delivered packet leaves its queue: it is not redelivered when the session ends."""
-    queue = peer.queue(exclusive=False)
     put(peer, STREAM, queue, [b"first", b"second"])
     consume(peer, STREAM, queue)
     peer.claim("both packets once, and an empty queue")
@@ -62,10 +61,9 @@ def _rest(peer: Peer, seen: Sequence[bytes | None], channel: int = 0) -> list[by
     return found
 
 
-@in_session("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
-def the_narrower_window(peer: Peer) -> Verdict:
+@on_queue("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
+def the_narrower_window(peer: Peer, queue: str) -> Verdict:
     """If both windows are set, the smaller one applies, or none; all packets arrive in the end."""
-    queue = peer.queue()
     put(peer, STREAM, queue, _PACKETS)
     qos(peer, STREAM, prefetch_count=2, prefetch_size=100)
     consume(peer, STREAM, queue)
@@ -83,10 +81,9 @@ def the_narrower_window(peer: Peer) -> Verdict:
     return observed_either_way(peer, "a window" if len(ahead) <= 2 else "no window")
 
 
-@in_session("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
+@in_two_sessions("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
 def for_its_session(peer: Peer) -> Verdict:
     """A window applies to its session only: another one on the same connection receives all packets."""
-    peer.open_session(1)
     qos(peer, STREAM, prefetch_count=1)
     found = []
     for channel in (0, 1):
@@ -101,10 +98,9 @@ def for_its_session(peer: Peer) -> Verdict:
     return observed_either_way(peer, "a window" if len(limited) == 1 else "no window")
 
 
-@in_session("stream.qos.global", covers=["stream/qos/global/connection"], needs=_NEEDS)
+@in_two_sessions("stream.qos.global", covers=["stream/qos/global/connection"], needs=_NEEDS)
 def for_the_connection(peer: Peer) -> Verdict:
     """With global, the sessions of a connection share a window, or there is none."""
-    peer.open_session(1)
     qos(peer, STREAM, prefetch_count=2, **{"global": True})
     ahead = []
     for channel in (0, 1):

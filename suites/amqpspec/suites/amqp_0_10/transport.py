@@ -12,7 +12,7 @@ from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Quiet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, judge_arrival, without_effect
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._sessions import among
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
@@ -292,10 +292,9 @@ def busy_channel(peer: Peer) -> Verdict:
     return holds(peer, before < _MANY, f"{before} of {_MANY} messages arrived first")
 
 
-@in_session("transport.channels.backlog", covers=["message/flow/infinite"])
-def large_backlog(peer: Peer) -> Verdict:
+@on_queue("transport.channels.backlog", covers=["message/flow/infinite"])
+def large_backlog(peer: Peer, queue: str) -> Verdict:
     """With unlimited credit, a backlog of 24 messages of a megaoctet and a small one arrives without a flush."""
-    queue = peer.queue()
     for _ in range(_MANY):
         peer.publish(queue, bytes(_MESSAGE_OCTETS))
     peer.publish(queue, b"last")

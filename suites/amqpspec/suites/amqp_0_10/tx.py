@@ -11,7 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import ask, xid
-from amqpspec.suites.amqp_0_10._cases import in_session
+from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, has_on_offer_soon
 
@@ -27,10 +27,9 @@ def select_first(peer: Peer) -> Verdict:
     return rejects(peer, "tx.select")
 
 
-@in_session("tx.select.twice", covers=["tx/select/exactly-once"])
+@in_two_sessions("tx.select.twice", covers=["tx/select/exactly-once"])
 def select_twice(peer: Peer) -> Verdict:
     """A second select in a session is refused; another session may select independently."""
-    peer.open_session(1)
     for channel in (0, 1):
         peer.call("tx.select", channel)
     return rejects(peer, "tx.select")
@@ -67,10 +66,9 @@ def select_with_mode_none(peer: Peer) -> Verdict:
     return rejects(peer, "tx.select")
 
 
-@in_session("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
+@in_two_sessions("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
 def select_behind_cancel(peer: Peer) -> Verdict:
     """A cancelled subscription with accept-mode none, or one of another session, does not prevent select."""
-    peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.subscribe(queue, 1, messages=None, accept_mode=NONE)
     peer.call("message.cancel", destination=peer.subscribe(queue, messages=None, accept_mode=NONE))
@@ -85,10 +83,9 @@ def select_behind_cancel(peer: Peer) -> Verdict:
 # --- commit
 
 
-@in_session("tx.commit", covers=["tx/commit/effect"])
+@in_two_sessions("tx.commit", covers=["tx/commit/effect"])
 def commit(peer: Peer) -> Verdict:
     """Each commit publishes the transferred messages and removes the accepted ones."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     target = peer.queue(**SHARED)
     peer.subscribe(queue)
@@ -108,10 +105,9 @@ def commit(peer: Peer) -> Verdict:
     return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and after, left")
 
 
-@in_session("tx.commit.not-accepted", covers=["tx/commit/effect"])
+@in_two_sessions("tx.commit.not-accepted", covers=["tx/commit/effect"])
 def commit_of_one_of_two(peer: Peer) -> Verdict:
     """Commit removes accepted messages; delivered, unaccepted ones stay with their recipient."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
@@ -147,10 +143,9 @@ def completion_of_commit(peer: Peer) -> Verdict:
     return _completed_with(peer, "commit")
 
 
-@in_session("tx.commit.accept-modes", covers=["tx/commit/publishing"])
+@in_two_sessions("tx.commit.accept-modes", covers=["tx/commit/publishing"])
 def publishing_in_every_mode(peer: Peer) -> Verdict:
     """A transaction may publish with both accept-modes."""
-    peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.call("tx.select")
     peer.claim("both messages after commit")
@@ -161,10 +156,9 @@ def publishing_in_every_mode(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"explicit", b"none"], "bodies")
 
 
-@in_session("tx.commit.no-select", covers=["tx/commit/select-required"])
+@in_two_sessions("tx.commit.no-select", covers=["tx/commit/select-required"])
 def commit_without_select(peer: Peer) -> Verdict:
     """A session that has not selected tx cannot commit, even if another session has."""
-    peer.open_session(1)
     peer.call("tx.select", 1)
     return rejects(peer, "tx.commit")
 
@@ -172,10 +166,9 @@ def commit_without_select(peer: Peer) -> Verdict:
 # --- rollback
 
 
-@in_session("tx.rollback", covers=["tx/rollback/effect"])
+@in_two_sessions("tx.rollback", covers=["tx/rollback/effect"])
 def rollback(peer: Peer) -> Verdict:
     """Rollback drops transfers and accepts, and begins the next transaction."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     target = peer.queue(**SHARED)
     peer.subscribe(queue)
@@ -216,10 +209,9 @@ def accepted_for_good(peer: Peer) -> Verdict:
     return equals(after, contents(after.drain(queue)), [b"waiting"], "bodies")
 
 
-@in_session("tx.rollback.session-end", covers=["tx/rollback/effect"])
+@in_two_sessions("tx.rollback.session-end", covers=["tx/rollback/effect"])
 def session_ends_without_commit(peer: Peer) -> Verdict:
     """A transaction whose session ends before commit has no effect."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
@@ -238,10 +230,9 @@ def completion_of_rollback(peer: Peer) -> Verdict:
     return _completed_with(peer, "rollback")
 
 
-@in_session("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
+@in_two_sessions("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
 def still_acquired(peer: Peer) -> Verdict:
     """After rollback, the client still holds the messages that it had accepted, and can accept them again."""
-    peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2", b"3")
     peer.subscribe(queue, messages=2)
     found = peer.transfers(2)
@@ -260,10 +251,9 @@ def still_acquired(peer: Peer) -> Verdict:
     return equals(peer, told, ([b"3"], [b"2"], 0), "others, released, left")
 
 
-@in_session("tx.rollback.no-select", covers=["tx/rollback/select-required"])
+@in_two_sessions("tx.rollback.no-select", covers=["tx/rollback/select-required"])
 def rollback_without_select(peer: Peer) -> Verdict:
     """A session that has not selected tx cannot roll back, even if another session has."""
-    peer.open_session(1)
     peer.call("tx.select", 1)
     return rejects(peer, "tx.rollback")
 

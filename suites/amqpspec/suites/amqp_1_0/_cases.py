@@ -1,16 +1,30 @@
-"""How cases begin: many of them on an open connection, or with a session on channel 0.
+"""How cases are declared that begin with the same step: on an open connection, or in a session.
 
-Knows: the peer's verbs. Must not know: single cases.
+Knows: prerequisites. Must not know: single cases, verdicts.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.run.case import case_after
+from amqpspec.run.case import Body, case_after
 
-on_connection = partial(case_after, Peer.open_connection)
-"""Declares the function below as a case on an open connection; see ``case``."""
-in_session = partial(case_after, Peer.begin)
-"""Declares the function below as a case in a session; see ``case``."""
+
+def on_connection(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
+    """Declare, like ``case``, a case that begins on an open connection."""
+    return case_after(_begin_on(Peer.open_connection), id, covers, **terms)
+
+
+def in_session(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
+    """Like ``on_connection``, with a session on channel 0."""
+    return case_after(_begin_on(Peer.begin), id, covers, **terms)
+
+
+def _begin_on(step: Callable[[Peer], object]) -> Callable[[Peer], tuple[Peer]]:
+    def begin(peer: Peer) -> tuple[Peer]:
+        step(peer)
+        return (peer,)
+
+    return begin
