@@ -9,7 +9,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._alike import CONSUMERS, PRIORITIES, ROUTING
 from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, got, left, put, qos
 
@@ -29,16 +29,7 @@ def files_survive(peer: Peer) -> Verdict:
     return equals(after, bodies(after, FILE, 2), [b"one", b"two"], "files")
 
 
-@case("file.priority.two", covers=["file/priority-levels/two"], needs=_NEEDS)
-def two_levels(peer: Peer) -> Verdict:
-    """Files of priorities 5 to 9 are delivered before those of 0 to 4."""
-    return _contents.two_priorities(peer, FILE)
-
-
-@case("file.priority.ten", covers=["file/priority-levels/ten"], needs=_NEEDS)
-def ten_levels(peer: Peer) -> Verdict:
-    """A server may distinguish all ten priorities of files."""
-    return _contents.ten_priorities(peer, FILE)
+PRIORITIES.declare(globals(), FILE)
 
 
 @in_session(
@@ -180,65 +171,7 @@ def until_the_next(peer: Peer, queue: str) -> Verdict:
 # --- consumers
 
 
-@case("file.consume.lifetime", covers=["file/consume/lifetime"], needs=_NEEDS)
-def lifetime(peer: Peer) -> Verdict:
-    """A consumer of files exists until it is cancelled or its session ends."""
-    return _contents.lifetime(peer, FILE)
-
-
-@case("file.consume.min-consumers", covers=["file/consume/min-consumers"], needs=_NEEDS)
-def sixteen(peer: Peer) -> Verdict:
-    """A queue supports sixteen consumers of files."""
-    return _contents.sixteen_consumers(peer, FILE)
-
-
-@case("file.consume.queue.empty", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
-def no_queue(peer: Peer) -> Verdict:
-    """A consumer without a queue is refused."""
-    return _contents.no_queue(peer, FILE)
-
-
-@case(
-    "file.consume.tag.twice",
-    covers=[
-        "file/consume/consumer-tag/not-existing-consumer/refused",
-        "file/consume/consumer-tag/not-existing-consumer/unique",
-    ],
-    needs=_NEEDS,
-)
-def tag_in_use(peer: Peer) -> Verdict:
-    """A tag in use cannot be given to a second consumer; another connection may use it too."""
-    return _contents.tag_in_use(peer, FILE)
-
-
-@case("file.consume.tag.empty", covers=["file/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
-def no_tag(peer: Peer) -> Verdict:
-    """A consumer without a tag is refused."""
-    return _contents.no_tag(peer, FILE)
-
-
-@case("file.consume.no-local", covers=["file/consume/no-local"], needs=_NEEDS)
-def no_local(peer: Peer) -> Verdict:
-    """With no-local, a connection does not receive the files that it published."""
-    return _contents.no_local(peer, FILE)
-
-
-@case("file.consume.exclusive.in-use", covers=["file/consume/exclusive/in-use"], needs=_NEEDS)
-def exclusive_access(peer: Peer) -> Verdict:
-    """Exclusive access is refused if the queue has a consumer, and granted if it has none."""
-    return _contents.exclusive_access(peer, FILE)
-
-
-@case("file.consume.nowait", covers=["file/consume/nowait"], needs=_NEEDS)
-def nowait(peer: Peer) -> Verdict:
-    """With nowait, consume has no answer, and the consumer works."""
-    return _contents.nowait(peer, FILE)
-
-
-@case("file.consume.nowait.refused", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
-def nowait_refused(peer: Peer) -> Verdict:
-    """With nowait, a consume that fails still ends in an exception."""
-    return _contents.no_queue(peer, FILE, nowait=True)
+CONSUMERS.declare(globals(), FILE)
 
 
 @in_session("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
@@ -263,7 +196,4 @@ def cancelled(peer: Peer) -> Verdict:
 # --- routing
 
 
-@case("file.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
-def routed_by_headers(peer: Peer) -> Verdict:
-    """A headers exchange routes files by the headers of their properties: by all of them, or by any."""
-    return _contents.by_headers(peer, FILE)
+ROUTING.declare(globals(), FILE)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects, rejects_violation
-from amqpspec.run.case import case
 from amqpspec.run.oracles import borne_aloud, equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._alike import PUBLISHING
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import (
     FILE,
@@ -179,30 +178,7 @@ def no_exchange(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("file.publish.exchange.default", covers=["file/publish/exchange/default"], needs=_NEEDS)
-def default_exchange(peer: Peer) -> Verdict:
-    """A blank exchange and no exchange mean the default exchange."""
-    return _contents.default_exchange(peer, FILE)
-
-
-@case(
-    "file.publish.mandatory",
-    covers=["file/publish/mandatory/return", "file/publish/mandatory/implementation"],
-    needs=_NEEDS,
-)
-def mandatory(peer: Peer) -> Verdict:
-    """A mandatory file that cannot be routed to a queue is returned; other ones are dropped."""
-    return _contents.mandatory(peer, FILE)
-
-
-@case(
-    "file.publish.immediate",
-    covers=["file/publish/immediate/return", "file/publish/immediate/implementation"],
-    needs=_NEEDS,
-)
-def immediate(peer: Peer) -> Verdict:
-    """An immediate file is returned if no consumer is ready; other files wait."""
-    return _contents.immediate(peer, FILE)
+PUBLISHING.declare(globals(), FILE)
 
 
 @on_queue("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._alike import CONSUMERS, PRIORITIES, PUBLISHING, ROUTING
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import STREAM, bodies, consume, left, publish, put, qos
 
@@ -23,16 +22,7 @@ _NEEDS = ("stream",)
 _PACKETS = [b"%d" % number for number in range(5)]
 
 
-@case("stream.priority.two", covers=["stream/priority-levels/two"], needs=_NEEDS)
-def two_levels(peer: Peer) -> Verdict:
-    """Packets of priorities 5 to 9 are delivered before those of 0 to 4."""
-    return _contents.two_priorities(peer, STREAM)
-
-
-@case("stream.priority.ten", covers=["stream/priority-levels/ten"], needs=_NEEDS)
-def ten_levels(peer: Peer) -> Verdict:
-    """A server may distinguish all ten priorities of packets."""
-    return _contents.ten_priorities(peer, STREAM)
+PRIORITIES.declare(globals(), STREAM)
 
 
 @on_shared_queue("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
@@ -122,65 +112,7 @@ def for_the_connection(peer: Peer) -> Verdict:
 # --- consumers
 
 
-@case("stream.consume.lifetime", covers=["stream/consume/lifetime"], needs=_NEEDS)
-def lifetime(peer: Peer) -> Verdict:
-    """A consumer of packets exists until it is cancelled or its session ends."""
-    return _contents.lifetime(peer, STREAM)
-
-
-@case("stream.consume.min-consumers", covers=["stream/consume/min-consumers"], needs=_NEEDS)
-def sixteen(peer: Peer) -> Verdict:
-    """A queue supports sixteen consumers of packets."""
-    return _contents.sixteen_consumers(peer, STREAM)
-
-
-@case("stream.consume.queue.empty", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
-def no_queue(peer: Peer) -> Verdict:
-    """A consumer without a queue is refused."""
-    return _contents.no_queue(peer, STREAM)
-
-
-@case(
-    "stream.consume.tag.twice",
-    covers=[
-        "stream/consume/consumer-tag/not-existing-consumer/refused",
-        "stream/consume/consumer-tag/not-existing-consumer/unique",
-    ],
-    needs=_NEEDS,
-)
-def tag_in_use(peer: Peer) -> Verdict:
-    """A tag in use cannot be given to a second consumer; another connection may use it too."""
-    return _contents.tag_in_use(peer, STREAM)
-
-
-@case("stream.consume.tag.empty", covers=["stream/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
-def no_tag(peer: Peer) -> Verdict:
-    """A consumer without a tag is refused."""
-    return _contents.no_tag(peer, STREAM)
-
-
-@case("stream.consume.no-local", covers=["stream/consume/no-local"], needs=_NEEDS)
-def no_local(peer: Peer) -> Verdict:
-    """With no-local, a connection does not receive the packets that it published."""
-    return _contents.no_local(peer, STREAM)
-
-
-@case("stream.consume.exclusive.in-use", covers=["stream/consume/exclusive/in-use"], needs=_NEEDS)
-def exclusive_access(peer: Peer) -> Verdict:
-    """Exclusive access is refused if the queue has a consumer, and granted if it has none."""
-    return _contents.exclusive_access(peer, STREAM)
-
-
-@case("stream.consume.nowait", covers=["stream/consume/nowait"], needs=_NEEDS)
-def nowait(peer: Peer) -> Verdict:
-    """With nowait, consume has no answer, and the consumer works."""
-    return _contents.nowait(peer, STREAM)
-
-
-@case("stream.consume.nowait.refused", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
-def nowait_refused(peer: Peer) -> Verdict:
-    """With nowait, a consume that fails still ends in an exception."""
-    return _contents.no_queue(peer, STREAM, nowait=True)
+CONSUMERS.declare(globals(), STREAM)
 
 
 @in_session("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
@@ -209,33 +141,5 @@ def no_exchange(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("stream.publish.exchange.default", covers=["stream/publish/exchange/default"], needs=_NEEDS)
-def default_exchange(peer: Peer) -> Verdict:
-    """A blank exchange and no exchange mean the default exchange."""
-    return _contents.default_exchange(peer, STREAM)
-
-
-@case(
-    "stream.publish.mandatory",
-    covers=["stream/publish/mandatory/return", "stream/publish/mandatory/implementation"],
-    needs=_NEEDS,
-)
-def mandatory(peer: Peer) -> Verdict:
-    """A mandatory packet that cannot be routed to a queue is returned; other ones are dropped."""
-    return _contents.mandatory(peer, STREAM)
-
-
-@case(
-    "stream.publish.immediate",
-    covers=["stream/publish/immediate/return", "stream/publish/immediate/implementation"],
-    needs=_NEEDS,
-)
-def immediate(peer: Peer) -> Verdict:
-    """An immediate packet is returned if no consumer is ready; other packets wait."""
-    return _contents.immediate(peer, STREAM)
-
-
-@case("stream.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
-def routed_by_headers(peer: Peer) -> Verdict:
-    """A headers exchange routes packets by the headers of their properties: by all of them, or by any."""
-    return _contents.by_headers(peer, STREAM)
+PUBLISHING.declare(globals(), STREAM)
+ROUTING.declare(globals(), STREAM)
