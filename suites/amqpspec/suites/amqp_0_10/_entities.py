@@ -16,6 +16,14 @@ Route = tuple[str, Mapping[str, Any]]
 """A key, and the headers of a message or the arguments of a binding."""
 
 
+def after_restart(peer: Peer) -> Peer:
+    """Another connection with a session, once the target has been restarted."""
+    peer.context.restart()
+    after: Peer = peer.another()
+    after.open_session()
+    return after
+
+
 def exchange_of(peer: Peer, name: str, channel: int = 0) -> Mapping[str, Any]:
     """What exchange.query tells."""
     return peer.query("exchange.query", channel, name=name)

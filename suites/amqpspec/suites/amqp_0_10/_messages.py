@@ -10,7 +10,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NOT_ACQUIRED, UNLIMITED, Peer
-from amqpspec.suites.amqp_0_10._entities import send, soon
+from amqpspec.suites.amqp_0_10._entities import bodies, send, soon
 from amqpspec.wire.amqp_0_10.serial import SerialSet
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -19,9 +19,9 @@ SHARED = {"exclusive": False}
 """A queue that other sessions use, too."""
 
 
-def fill(peer: Peer, queue: str, *bodies: bytes, channel: int = 0) -> str:
+def fill(peer: Peer, queue: str, *messages: bytes, channel: int = 0) -> str:
     """Put messages into a queue; returns its name."""
-    for body in bodies:
+    for body in messages:
         send(peer, None, queue, body, channel)
     return queue
 
@@ -100,3 +100,9 @@ def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
 def has_on_offer_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
     """Whether this many messages of a queue can be had: no text says how soon what is given back is there again."""
     return soon(peer, lambda: count_of(peer, queue, channel) == count)
+
+
+def bodies_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> list[bytes]:
+    """The bodies of everything in a queue, taken out of it as soon as it has this many messages on offer."""
+    has_on_offer_soon(peer, queue, count, channel)
+    return bodies(peer, queue, channel)

@@ -27,7 +27,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     xid,
 )
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, has_on_offer_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, bodies_soon, fill, has_on_offer_soon
 
 _ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
 _DONE = "xa-ok"
@@ -44,8 +44,7 @@ def managed(peer: Peer) -> Verdict:
     peer.claim("no effect before commit, both effects after it")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
-    has_on_offer_soon(peer, queue, 1, 1)
-    behind = bodies(peer, queue, 1)
+    behind = bodies_soon(peer, queue, 1, 1)
     peer.detach()
     return equals(peer, (before, behind, bodies(peer, queue, 1)), ([], [b"made"], []), "before, after, then")
 
@@ -80,8 +79,7 @@ def accepts_outside(peer: Peer) -> Verdict:
     peer.claim("only the message that the branch had accepted")
     peer.detach()
     told(peer, "rollback", of, 1)
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"1"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"1"], "bodies")
 
 
 @case("dtx.two-branches", covers=["dtx/transactionality/managed"])
@@ -97,8 +95,7 @@ def two_branches(peer: Peer) -> Verdict:
     peer.claim("the message of the branch that was committed")
     told(peer, "rollback", branches[0])
     told(peer, "commit", branches[1], one_phase=True)
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"2"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"2"], "bodies")
 
 
 # --- start, join
@@ -155,8 +152,7 @@ def join(peer: Peer) -> Verdict:
     ask(peer, "end", of, 1)
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([], [b"made", b"joined"]), "before, after")
+    return equals(peer, (before, bodies_soon(peer, queue, 2, 1)), ([], [b"made", b"joined"]), "before, after")
 
 
 # --- end
@@ -170,8 +166,9 @@ def end_of_success(peer: Peer) -> Verdict:
     fill(peer, queue, b"made")
     peer.claim("xa-ok twice, and the message")
     found = [told(peer, "end", of), told(peer, "commit", of, one_phase=True)]
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, (found, bodies(peer, queue, 1)), ([_DONE, _DONE], [b"made"]), "results, bodies")
+    return equals(
+        peer, (found, bodies_soon(peer, queue, 1, 1)), ([_DONE, _DONE], [b"made"]), "results, bodies"
+    )
 
 
 @case("dtx.end.result.suspended", covers=["dtx/end/result"])
@@ -213,8 +210,7 @@ def closed_session_behind_prepare(peer: Peer) -> Verdict:
     peer.detach()
     peer.claim("xa-ok, and the published message")
     result = told(peer, "commit", of, 1)
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, (result, bodies(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
+    return equals(peer, (result, bodies_soon(peer, queue, 1, 1)), (_DONE, [b"made"]), "result, bodies")
 
 
 def _failed(peer: Peer) -> tuple[str, str, list[bytes]]:
@@ -282,8 +278,9 @@ def suspended(peer: Peer) -> Verdict:
     fill(peer, queue, b"2")
     told(peer, "end", of)
     told(peer, "commit", of, one_phase=True)
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([b"between"], [b"1", b"2"]), "before, after")
+    return equals(
+        peer, (before, bodies_soon(peer, queue, 2, 1)), ([b"between"], [b"1", b"2"]), "before, after"
+    )
 
 
 # --- a select more

@@ -22,7 +22,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     worked,
 )
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, fill, has_on_offer_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, bodies_soon, fill, has_on_offer_soon
 
 _ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
 _DONE = "xa-ok"
@@ -37,8 +37,7 @@ def commit_of_one_phase(peer: Peer) -> Verdict:
     of, queue = worked(peer)
     peer.claim("the published message, and not the consumed one")
     told(peer, "commit", of, one_phase=True)
-    has_on_offer_soon(peer, queue, 1, 1)
-    found = bodies(peer, queue, 1)
+    found = bodies_soon(peer, queue, 1, 1)
     peer.detach()
     peer.barrier(1)
     return equals(peer, (found, bodies(peer, queue, 1)), ([b"made"], []), "bodies, then")
@@ -52,8 +51,12 @@ def commit_of_two_phases(peer: Peer) -> Verdict:
     peer.claim("nothing after prepare, the published message after commit, nothing of the other branch")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of)
-    has_on_offer_soon(peer, queue, 1, 1)
-    found = (before, bodies(peer, queue, 1), bodies(peer, untouched, 1), key_of(other) in in_doubt(peer))
+    found = (
+        before,
+        bodies_soon(peer, queue, 1, 1),
+        bodies(peer, untouched, 1),
+        key_of(other) in in_doubt(peer),
+    )
     return equals(peer, found, ([], [b"made"], [], True), "before, after, other branch, in doubt")
 
 
@@ -84,8 +87,7 @@ def rollback_of_ended(peer: Peer) -> Verdict:
     of, queue = worked(peer)
     peer.claim("the consumed message")
     told(peer, "rollback", of)
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"used"], "bodies")
 
 
 @case("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
@@ -166,8 +168,7 @@ def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
     peer.wait(lambda arrival: False, 3.0)
     peer.claim("xa-ok, and the published message")
     result = told(peer, "commit", of)
-    has_on_offer_soon(peer, queue, 1)
-    return equals(peer, (result, bodies(peer, queue)), (_DONE, [b"made"]), "result, bodies")
+    return equals(peer, (result, bodies_soon(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
 
 
 @case(
@@ -190,9 +191,11 @@ def prepared_outlives_a_restart(peer: Peer) -> Verdict:
     after.claim("the branch in doubt, then its message")
     known = key_of(of) in in_doubt(after)
     result = told(after, "commit", of)
-    has_on_offer_soon(after, queue, 1)
     return equals(
-        after, (known, result, bodies(after, queue)), (True, _DONE, [b"made"]), "known, result, bodies"
+        after,
+        (known, result, bodies_soon(after, queue, 1)),
+        (True, _DONE, [b"made"]),
+        "known, result, bodies",
     )
 
 
@@ -290,6 +293,5 @@ def timeout_passes(peer: Peer) -> Verdict:
     peer.claim("xa-rbtimeout or xa-rbrollback for the late branch, xa-ok for the other one")
     found = [told(peer, "end", of, channel) for channel, of in enumerate((late, in_time))]
     told(peer, "commit", in_time, 1, one_phase=True)
-    has_on_offer_soon(peer, queue, 1, 1)
-    told_right = (found[0] in _ROLLED_BACK, found[1], bodies(peer, queue, 1))
+    told_right = (found[0] in _ROLLED_BACK, found[1], bodies_soon(peer, queue, 1, 1))
     return equals(peer, told_right, (True, _DONE, [b"1"]), "rolled back, result, bodies")

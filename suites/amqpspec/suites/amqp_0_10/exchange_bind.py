@@ -13,7 +13,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._cases import in_session
-from amqpspec.suites.amqp_0_10._entities import bind, bodies, bound_to, send
+from amqpspec.suites.amqp_0_10._entities import after_restart, bind, bodies, bound_to, send
 
 _FLAGS = ("exchange_not_found", "queue_not_found", "queue_not_matched", "key_not_matched", "args_not_matched")
 
@@ -63,9 +63,7 @@ def durable_binding(peer: Peer) -> Verdict:
     exchange, queue = peer.exchange("direct", durable=True), peer.queue(durable=True)
     for key in ("k", "l"):
         bind(peer, exchange, queue, key)
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("messages through both bindings after the restart")
     for key in ("k", "l", "m"):
         send(after, exchange, key, key.encode())

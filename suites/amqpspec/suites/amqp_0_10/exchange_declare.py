@@ -11,6 +11,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._cases import in_session
 from amqpspec.suites.amqp_0_10._entities import (
+    after_restart,
     bind,
     bodies,
     bound_to,
@@ -193,9 +194,7 @@ def durable_and_transient(peer: Peer) -> Verdict:
 def restart(peer: Peer) -> Verdict:
     """A durable exchange survives a restart with its type; a transient one does not."""
     names = [peer.exchange("topic", durable=durable) for durable in (True, False)]
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("the durable exchange only")
     rows = [exchange_of(after, name) for name in names]
     found = [None if row.get("not_found") else row.get("type") for row in rows]

@@ -12,6 +12,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._alike import CONSUMERS, PRIORITIES, ROUTING
 from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, ahead, bodies, consume, got, left, put, qos
+from amqpspec.suites.amqp_0_10._entities import after_restart
 
 _NEEDS = ("file",)
 
@@ -21,9 +22,7 @@ def files_survive(peer: Peer) -> Verdict:
     """Files in a durable queue are available after a restart, in order."""
     queue = peer.queue(durable=True, exclusive=False)
     put(peer, FILE, queue, [b"one", b"two"])
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("both files after the restart")
     consume(after, FILE, queue, no_ack=True)
     return equals(after, bodies(after, FILE, 2), [b"one", b"two"], "files")

@@ -9,16 +9,16 @@ from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, NOT_ACQUIRED, Peer
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
-from amqpspec.suites.amqp_0_10._entities import bodies, send
+from amqpspec.suites.amqp_0_10._entities import after_restart, bodies, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
     answer,
+    bodies_soon,
     contents,
     count_of,
     deliveries,
     fill,
     flushed,
-    has_on_offer_soon,
     ids,
     looked_at,
 )
@@ -49,9 +49,7 @@ def restart(peer: Peer) -> Verdict:
     queues = [peer.queue(durable=True, exclusive=False) for _ in "12"]
     for queue, names in zip(queues, ((b"1", b"2"), (b"3",)), strict=True):
         _persistent(peer, queue, *names)
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("the persistent messages")
     return equals(after, [bodies(after, queue) for queue in queues], [[b"1", b"2"], [b"3"]], "bodies")
 
@@ -68,9 +66,7 @@ def restart_with_a_delivery(peer: Peer) -> Verdict:
     _persistent(peer, queue, b"accepted", b"pending", b"waiting")
     peer.subscribe(queue, messages=2)
     peer.accept(peer.transfers(2)[:1])
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("the messages that were not accepted")
     return equals(after, sorted(contents(after.drain(queue))), [b"pending", b"waiting"], "bodies")
 
@@ -87,9 +83,7 @@ def delivered_over_again(peer: Peer) -> Verdict:
     _persistent(peer, queue, b"pending")
     peer.subscribe(queue, messages=1)
     peer.transfer()
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("the message again, or not")
     again = bodies(after, queue)
     if again not in ([], [b"pending"]):
@@ -177,8 +171,7 @@ def explicit(peer: Peer) -> Verdict:
     peer.accept(peer.transfers(2)[:1])
     peer.claim("the message that was not accepted")
     peer.detach()
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"pending"], "bodies")
 
 
 @in_session("message.accept-mode.none", covers=["message/accept-mode/none"])
@@ -311,5 +304,4 @@ def accepted_out_of_order(peer: Peer) -> Verdict:
     peer.claim("the first and the third message")
     answer(peer, "accept", found[1:2])
     peer.detach()
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, sorted(bodies(peer, queue, 1)), [b"1", b"3"], "bodies")
+    return equals(peer, sorted(bodies_soon(peer, queue, 2, 1)), [b"1", b"3"], "bodies")

@@ -15,6 +15,7 @@ from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
     answer,
+    bodies_soon,
     contents,
     count_of,
     fill,
@@ -76,8 +77,9 @@ def transacted(peer: Peer) -> Verdict:
     peer.claim("the plain message, and the other one after commit")
     before = bodies(peer, queue, 1)
     peer.call("tx.commit")
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([b"plain"], [b"transacted"]), "before, after")
+    return equals(
+        peer, (before, bodies_soon(peer, queue, 1, 1)), ([b"plain"], [b"transacted"]), "before, after"
+    )
 
 
 # --- accept
@@ -122,8 +124,7 @@ def _left_behind(peer: Peer, first: str, then: str) -> list[bytes]:
     peer.reaction()
     if peer.sessions[0].attached:
         peer.detach()
-    has_on_offer_soon(peer, queue, 1, 1)
-    return bodies(peer, queue, 1)
+    return bodies_soon(peer, queue, 1, 1)
 
 
 @case("message.accept.reference", covers=["message/accept/reference"])
@@ -184,8 +185,7 @@ def released(peer: Peer) -> Verdict:
     peer.call("message.cancel", destination=destination)
     peer.claim("the message that was released")
     answer(peer, "release", found[:1])
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"released"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"released"], "bodies")
 
 
 @in_session("message.release.not-acquired", covers=["message/release/available"])
@@ -207,8 +207,7 @@ def _order_behind_release(peer: Peer) -> list[bytes]:
     peer.call("message.cancel", destination=destination)
     peer.claim("the released messages, before the messages after them")
     answer(peer, "release", [found[2], found[0]])
-    has_on_offer_soon(peer, queue, 3)
-    return bodies(peer, queue)
+    return bodies_soon(peer, queue, 3)
 
 
 @case("message.release.order", covers=["message/release/ordering/out-of-order"])

@@ -16,7 +16,14 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
-from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill, has_on_offer_soon
+from amqpspec.suites.amqp_0_10._messages import (
+    answer,
+    bodies_soon,
+    contents,
+    count_of,
+    fill,
+    has_on_offer_soon,
+)
 from amqpspec.wire.amqp_0_10.values import Packed
 
 _HOUR_MS = 3_600_000
@@ -186,8 +193,7 @@ def too_old(peer: Peer, queue: str) -> Verdict:
         peer.publish(queue, body, delivery=delivery)
     peer.barrier()
     peer.claim("the two messages that have not expired")
-    has_on_offer_soon(peer, queue, 2)
-    return equals(peer, bodies(peer, queue), [b"plain", b"long"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 2), [b"plain", b"long"], "bodies")
 
 
 @in_session("message.timestamp", covers=["message/delivery-properties/timestamp/by-broker"])

@@ -17,12 +17,12 @@ from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, sen
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
     answer,
+    bodies_soon,
     contents,
     count_of,
     deliveries,
     fill,
     flushed,
-    has_on_offer_soon,
     ids,
     looked_at,
 )
@@ -269,8 +269,9 @@ def pending_behind_cancel(peer: Peer) -> Verdict:
     peer.claim("only the third message; the unaccepted ones after the session ends")
     found = bodies(peer, queue, 1)
     peer.detach()
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (found, sorted(bodies(peer, queue, 1))), ([b"3"], [b"1", b"2"]), "before, after")
+    return equals(
+        peer, (found, sorted(bodies_soon(peer, queue, 2, 1))), ([b"3"], [b"1", b"2"]), "before, after"
+    )
 
 
 @in_two_sessions(
@@ -292,8 +293,7 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     for outcome, transfer in zip(("accept", "reject", "release"), found, strict=True):
         answer(peer, outcome, [transfer])
     answer(peer, "accept", shown)
-    has_on_offer_soon(peer, queue, 1, 1)
-    left, dead = bodies(peer, queue, 1), bodies(peer, orphans)
+    left, dead = bodies_soon(peer, queue, 1, 1), bodies(peer, orphans)
     peer.detach()
     told = (took, left, dead, count_of(peer, queue, 1))
     return equals(

@@ -15,8 +15,8 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
 from amqpspec.suites.amqp_0_10._contents import bodies as contents
-from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
-from amqpspec.suites.amqp_0_10._messages import has_on_offer_soon
+from amqpspec.suites.amqp_0_10._entities import after_restart, bodies, bound_to, has_queue, send, vanishes
+from amqpspec.suites.amqp_0_10._messages import bodies_soon
 
 # --- names and numbers
 
@@ -125,8 +125,7 @@ def rejected_without_an_alternate(peer: Peer, queue: str) -> Verdict:
     peer.call("message.cancel", destination=destination)
     peer.detach()
     peer.open_session(1)
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"kept"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"kept"], "bodies")
 
 
 @in_session(
@@ -182,9 +181,7 @@ def durable_and_transient(peer: Peer) -> Verdict:
 def restart(peer: Peer) -> Verdict:
     """A durable queue survives a restart and accepts messages; a transient one does not."""
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("only the durable queue, which accepts messages")
     there = [has_queue(after, name) for name in names]
     send(after, None, names[0], b"after")

@@ -10,6 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._cases import in_session, on_queue
+from amqpspec.suites.amqp_0_10._entities import after_restart
 from amqpspec.suites.amqp_0_10._sessions import (
     LAST_OFFSET,
     State,
@@ -180,9 +181,7 @@ def confirmed_and_stored(peer: Peer) -> Verdict:
     # What is completed counts as confirmed.
     confirmed = completed_now(peer)
     promised = [body for number, body in ids.items() if number is not None and among(confirmed, [number])[0]]
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("every message that was confirmed")
     found = [transfer.body for transfer in after.drain(queue)]
     return equals(after, [body for body in promised if body not in found], [], "confirmed and lost")

@@ -12,8 +12,16 @@ from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import ask, xid
 from amqpspec.suites.amqp_0_10._cases import in_session, in_two_sessions
-from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, has_on_offer_soon
+from amqpspec.suites.amqp_0_10._entities import after_restart, bodies
+from amqpspec.suites.amqp_0_10._messages import (
+    SHARED,
+    answer,
+    bodies_soon,
+    contents,
+    count_of,
+    fill,
+    has_on_offer_soon,
+)
 
 # --- select
 
@@ -98,8 +106,7 @@ def commit(peer: Peer) -> Verdict:
         fill(peer, target, body)
         seen.append(bodies(peer, target, 1))
         peer.call("tx.commit")
-        has_on_offer_soon(peer, target, 1, 1)
-        seen.append(bodies(peer, target, 1))
+        seen.append(bodies_soon(peer, target, 1, 1))
     peer.detach()
     wanted = ([[], [b"a"], [], [b"b"]], 0)
     return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and after, left")
@@ -116,8 +123,7 @@ def commit_of_one_of_two(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     peer.call("tx.commit")
     peer.detach()
-    has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"2"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 1, 1), [b"2"], "bodies")
 
 
 def _completed_with(peer: Peer, ending: str) -> Verdict:
@@ -152,8 +158,7 @@ def publishing_in_every_mode(peer: Peer) -> Verdict:
     for mode, body in ((EXPLICIT, b"explicit"), (NONE, b"none")):
         peer.publish(queue, body, accept_mode=mode)
     peer.call("tx.commit")
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, bodies(peer, queue, 1), [b"explicit", b"none"], "bodies")
+    return equals(peer, bodies_soon(peer, queue, 2, 1), [b"explicit", b"none"], "bodies")
 
 
 @in_two_sessions("tx.commit.no-select", covers=["tx/commit/select-required"])
@@ -183,11 +188,9 @@ def rollback(peer: Peer) -> Verdict:
     fill(peer, target, b"kept")
     before = bodies(peer, target, 1)
     peer.call("tx.commit")
-    has_on_offer_soon(peer, target, 1, 1)
-    behind = bodies(peer, target, 1)
+    behind = bodies_soon(peer, target, 1, 1)
     peer.detach()
-    has_on_offer_soon(peer, queue, 2, 1)
-    told = (before, behind, sorted(bodies(peer, queue, 1)))
+    told = (before, behind, sorted(bodies_soon(peer, queue, 2, 1)))
     return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, after, available again")
 
 
@@ -202,9 +205,7 @@ def accepted_for_good(peer: Peer) -> Verdict:
     peer.call("tx.select")
     answer(peer, "accept", found)
     peer.call("tx.commit")
-    peer.context.restart()
-    after = peer.another()
-    after.open_session()
+    after = after_restart(peer)
     after.claim("the message that was not accepted")
     return equals(after, contents(after.drain(queue)), [b"waiting"], "bodies")
 
@@ -220,8 +221,7 @@ def session_ends_without_commit(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     fill(peer, queue, b"forgotten")
     peer.detach()
-    has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, sorted(bodies(peer, queue, 1)), [b"1", b"2"], "bodies")
+    return equals(peer, sorted(bodies_soon(peer, queue, 2, 1)), [b"1", b"2"], "bodies")
 
 
 @case("tx.rollback.completion", covers=["tx/rollback/completion"])
