@@ -26,6 +26,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     worked,
     xid,
 )
+from amqpspec.suites.amqp_0_10._cases import in_dtx, in_two_dtx
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import SHARED, answer, bodies_soon, fill, has_on_offer_soon
 
@@ -36,10 +37,9 @@ _NOT_FOUND = 404
 # --- what belongs to a branch
 
 
-@case("dtx.managed", covers=["dtx/transactionality/managed"])
+@in_two_dtx("dtx.managed", covers=["dtx/transactionality/managed"])
 def managed(peer: Peer) -> Verdict:
     """Messages that a session publishes and accepts between start and end take effect when the branch commits."""
-    selected(peer, 0, 1)
     of, queue = worked(peer)
     peer.claim("no effect before commit, both effects after it")
     before = bodies(peer, queue, 1)
@@ -49,10 +49,9 @@ def managed(peer: Peer) -> Verdict:
     return equals(peer, (before, behind, bodies(peer, queue, 1)), ([], [b"made"], []), "before, after, then")
 
 
-@case("dtx.outside", covers=["dtx/transactionality/outside"])
+@in_two_dtx("dtx.outside", covers=["dtx/transactionality/outside"])
 def outside(peer: Peer) -> Verdict:
     """Commands before start and after end take effect at once, whatever happens to the branch."""
-    selected(peer, 0, 1)
     queue = peer.queue(**SHARED)
     peer.claim("the messages published outside the branch at once; no message of the branch")
     fill(peer, queue, b"before")
@@ -65,10 +64,9 @@ def outside(peer: Peer) -> Verdict:
     return equals(peer, (found, bodies(peer, queue, 1)), ([b"before", b"behind"], []), "at once, then")
 
 
-@case("dtx.outside.accepts", covers=["dtx/transactionality/outside"])
+@in_two_dtx("dtx.outside.accepts", covers=["dtx/transactionality/outside"])
 def accepts_outside(peer: Peer) -> Verdict:
     """An accept after end takes effect at once; an accept within the branch is rolled back with it."""
-    selected(peer, 0, 1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
@@ -82,10 +80,9 @@ def accepts_outside(peer: Peer) -> Verdict:
     return equals(peer, bodies_soon(peer, queue, 1, 1), [b"1"], "bodies")
 
 
-@case("dtx.two-branches", covers=["dtx/transactionality/managed"])
+@in_two_dtx("dtx.two-branches", covers=["dtx/transactionality/managed"])
 def two_branches(peer: Peer) -> Verdict:
     """Two branches of one global transaction, used one after the other in a session, end independently."""
-    selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), xid(peer)
     branches = [{**of, "branch_id": name} for name in (b"1", b"2")]
     for branch in branches:
@@ -101,10 +98,9 @@ def two_branches(peer: Peer) -> Verdict:
 # --- start, join
 
 
-@case("dtx.start.result", covers=["dtx/start/result"])
+@in_dtx("dtx.start.result", covers=["dtx/start/result"])
 def result_of_start(peer: Peer) -> Verdict:
     """Start of a new branch results in xa-ok, with an xid encoded as the tables define it."""
-    selected(peer)
     peer.claim("xa-ok twice")
     found = []
     for branch in (b"1", b"2"):
@@ -114,10 +110,9 @@ def result_of_start(peer: Peer) -> Verdict:
     return equals(peer, found, [0, 0], "results")
 
 
-@case("dtx.start.result.doomed", covers=["dtx/start/result"])
+@in_two_dtx("dtx.start.result.doomed", covers=["dtx/start/result"])
 def start_of_a_doomed_branch(peer: Peer) -> Verdict:
     """A start with join of a branch that can only be rolled back reports that at once or at commit."""
-    selected(peer, 0, 1)
     of = started(peer)
     peer.detach()
     peer.claim("xa-rbrollback or xa-rbtimeout, from commit at the latest")
@@ -137,10 +132,9 @@ def _joined_late(peer: Peer, of: Xid) -> list[str]:
         raise
 
 
-@case("dtx.join", covers=["dtx/start/join/unsupported"])
+@in_two_dtx("dtx.join", covers=["dtx/start/join/unsupported"])
 def join(peer: Peer) -> Verdict:
     """A second session can join a branch, and its work is committed with it; or join is not implemented."""
-    selected(peer, 0, 1)
     of, queue = worked(peer)
     number = peer.send("dtx.start", 1, xid=on_wire(peer, of), join=True, sync=True)
     reaction = peer.reaction(1)
@@ -158,10 +152,9 @@ def join(peer: Peer) -> Verdict:
 # --- end
 
 
-@case("dtx.end.success", covers=["dtx/end/success", "dtx/end/result"])
+@in_two_dtx("dtx.end.success", covers=["dtx/end/success", "dtx/end/result"])
 def end_of_success(peer: Peer) -> Verdict:
     """An end without fail and suspend is successful: it results in xa-ok, and the branch can be committed."""
-    selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
     fill(peer, queue, b"made")
     peer.claim("xa-ok twice, and the message")
@@ -171,20 +164,18 @@ def end_of_success(peer: Peer) -> Verdict:
     )
 
 
-@case("dtx.end.result.suspended", covers=["dtx/end/result"])
+@in_dtx("dtx.end.result.suspended", covers=["dtx/end/result"])
 def results_of_end(peer: Peer) -> Verdict:
     """End results in xa-ok with suspend, and again after a resume."""
-    selected(peer)
     of = started(peer)
     peer.claim("xa-ok each time")
     found = [told(peer, "end", of, suspend=True), told(peer, "start", of, resume=True), told(peer, "end", of)]
     return equals(peer, found, [_DONE] * 3, "results")
 
 
-@case("dtx.end.session-closed", covers=["dtx/end/session-closed"])
+@in_two_dtx("dtx.end.session-closed", covers=["dtx/end/session-closed"])
 def closed_session(peer: Peer) -> Verdict:
     """If its session is closed, a branch can only be rolled back: commit has no effect and reports this."""
-    selected(peer, 0, 1)
     queue, of = fill(peer, peer.queue(**SHARED), b"used"), xid(peer)
     peer.subscribe(queue)
     transfer = peer.transfer()
@@ -202,10 +193,9 @@ def closed_session(peer: Peer) -> Verdict:
     return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
 
 
-@case("dtx.end.session-closed.prepared", covers=["dtx/end/session-closed", "dtx/prepare/obligation-1"])
+@in_two_dtx("dtx.end.session-closed.prepared", covers=["dtx/end/session-closed", "dtx/prepare/obligation-1"])
 def closed_session_behind_prepare(peer: Peer) -> Verdict:
     """A prepared branch is no longer tied to its session: another session can commit it."""
-    selected(peer, 0, 1)
     of, queue = prepared(peer)
     peer.detach()
     peer.claim("xa-ok, and the published message")
@@ -264,10 +254,9 @@ def failure_is_told(peer: Peer) -> Verdict:
     return equals(peer, ended, wanted, "result of end")
 
 
-@case("dtx.end.suspend", covers=["dtx/end/suspend/resume"])
+@in_two_dtx("dtx.end.suspend", covers=["dtx/end/suspend/resume"])
 def suspended(peer: Peer) -> Verdict:
     """A start with resume continues a suspended branch; commands between belong to no branch."""
-    selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
     peer.claim("messages published between at once; the work of both parts after commit")
     fill(peer, queue, b"1")
@@ -286,10 +275,9 @@ def suspended(peer: Peer) -> Verdict:
 # --- a select more
 
 
-@case("dtx.select.again", covers=["dtx/select/required"])
+@in_dtx("dtx.select.again", covers=["dtx/select/required"])
 def select_again(peer: Peer) -> Verdict:
     """A session may send select again and still work on its branch."""
-    selected(peer)
     of, _ = worked(peer)
     peer.claim("the server accepts the second select")
     peer.send("dtx.select")

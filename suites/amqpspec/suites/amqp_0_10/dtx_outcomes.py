@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.context import Unmet
-from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import (
@@ -21,6 +20,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     told,
     worked,
 )
+from amqpspec.suites.amqp_0_10._cases import in_dtx, in_two_dtx
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._messages import SHARED, bodies_soon, fill, has_on_offer_soon
 
@@ -30,10 +30,9 @@ _DONE = "xa-ok"
 # --- commit, rollback
 
 
-@case("dtx.commit.effect", covers=["dtx/commit/effect"])
+@in_two_dtx("dtx.commit.effect", covers=["dtx/commit/effect"])
 def commit_of_one_phase(peer: Peer) -> Verdict:
     """A one-phase commit makes published messages available and removes consumed ones."""
-    selected(peer, 0, 1)
     of, queue = worked(peer)
     peer.claim("the published message, and not the consumed one")
     told(peer, "commit", of, one_phase=True)
@@ -43,10 +42,9 @@ def commit_of_one_phase(peer: Peer) -> Verdict:
     return equals(peer, (found, bodies(peer, queue, 1)), ([b"made"], []), "bodies, then")
 
 
-@case("dtx.commit.effect.two-phase", covers=["dtx/commit/effect"])
+@in_two_dtx("dtx.commit.effect.two-phase", covers=["dtx/commit/effect"])
 def commit_of_two_phases(peer: Peer) -> Verdict:
     """Prepare makes no work visible; commit makes all work of its branch effective, and of no other branch."""
-    selected(peer, 0, 1)
     (of, queue), (other, untouched) = prepared(peer), prepared(peer)
     peer.claim("nothing after prepare, the published message after commit, nothing of the other branch")
     before = bodies(peer, queue, 1)
@@ -60,19 +58,17 @@ def commit_of_two_phases(peer: Peer) -> Verdict:
     return equals(peer, found, ([], [b"made"], [], True), "before, after, other branch, in doubt")
 
 
-@case("dtx.commit.result", covers=["dtx/commit/result"])
+@in_dtx("dtx.commit.result", covers=["dtx/commit/result"])
 def results_of_commit(peer: Peer) -> Verdict:
     """Commit of a branch that did work results in xa-ok, with one phase and with two."""
-    selected(peer)
     peer.claim("xa-ok twice")
     found = [told(peer, "commit", worked(peer)[0], one_phase=True), told(peer, "commit", prepared(peer)[0])]
     return equals(peer, found, [_DONE, _DONE], "results")
 
 
-@case("dtx.commit.result.rolled-back", covers=["dtx/commit/result"])
+@in_two_dtx("dtx.commit.result.rolled-back", covers=["dtx/commit/result"])
 def result_of_a_commit_in_vain(peer: Peer) -> Verdict:
     """Commit of a branch that can only be rolled back results in the reason."""
-    selected(peer, 0, 1)
     of = started(peer)
     peer.detach()
     peer.claim("xa-rbrollback or xa-rbtimeout")
@@ -80,20 +76,18 @@ def result_of_a_commit_in_vain(peer: Peer) -> Verdict:
     return holds(peer, found in _ROLLED_BACK, f"result {found}")
 
 
-@case("dtx.rollback.effect", covers=["dtx/rollback/effect"])
+@in_two_dtx("dtx.rollback.effect", covers=["dtx/rollback/effect"])
 def rollback_of_ended(peer: Peer) -> Verdict:
     """Rollback drops published messages and returns consumed ones to their queue."""
-    selected(peer, 0, 1)
     of, queue = worked(peer)
     peer.claim("the consumed message")
     told(peer, "rollback", of)
     return equals(peer, bodies_soon(peer, queue, 1, 1), [b"used"], "bodies")
 
 
-@case("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
+@in_two_dtx("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
 def rollback_of_prepared(peer: Peer) -> Verdict:
     """Another session can roll back a prepared branch; another branch can still be committed."""
-    selected(peer, 0, 1)
     (of, queue), (other, kept) = prepared(peer), prepared(peer)
     peer.claim("the consumed message of the first branch, the published message of the other one")
     told(peer, "rollback", of, 1)
@@ -104,10 +98,9 @@ def rollback_of_prepared(peer: Peer) -> Verdict:
     return equals(peer, found, [[b"used"], [b"made"]], "bodies")
 
 
-@case("dtx.rollback.result", covers=["dtx/rollback/result"])
+@in_dtx("dtx.rollback.result", covers=["dtx/rollback/result"])
 def results_of_rollback(peer: Peer) -> Verdict:
     """Rollback results in xa-ok for an ended branch and for a prepared one."""
-    selected(peer)
     peer.claim("xa-ok twice")
     found = [told(peer, "rollback", worked(peer)[0]), told(peer, "rollback", prepared(peer)[0])]
     return equals(peer, found, [_DONE, _DONE], "results")
@@ -116,10 +109,9 @@ def results_of_rollback(peer: Peer) -> Verdict:
 # --- prepare, recover
 
 
-@case("dtx.prepare.result", covers=["dtx/prepare/result"])
+@in_dtx("dtx.prepare.result", covers=["dtx/prepare/result"])
 def results_of_prepare(peer: Peer) -> Verdict:
     """Prepare results in xa-ok for a branch with work, and in xa-ok or xa-rdonly for one without."""
-    selected(peer)
     of, idle = worked(peer)[0], started(peer)
     ask(peer, "end", idle)
     peer.claim("xa-ok, and xa-ok or xa-rdonly")
@@ -128,10 +120,9 @@ def results_of_prepare(peer: Peer) -> Verdict:
     return holds(peer, right, f"results {found}")
 
 
-@case("dtx.prepare.result.rolled-back", covers=["dtx/prepare/result"])
+@in_two_dtx("dtx.prepare.result.rolled-back", covers=["dtx/prepare/result"])
 def result_of_a_prepare_in_vain(peer: Peer) -> Verdict:
     """Prepare of a branch that can only be rolled back results in the reason."""
-    selected(peer, 0, 1)
     of = started(peer)
     fill(peer, peer.queue(**SHARED), b"made")
     peer.detach()
@@ -140,10 +131,9 @@ def result_of_a_prepare_in_vain(peer: Peer) -> Verdict:
     return holds(peer, found in _ROLLED_BACK, f"result {found}")
 
 
-@case("dtx.prepare.both-ways", covers=["dtx/prepare/obligation-1"])
+@in_dtx("dtx.prepare.both-ways", covers=["dtx/prepare/obligation-1"])
 def prepared_goes_both_ways(peer: Peer) -> Verdict:
     """Prepared branches can be committed and rolled back after the connection that prepared them is closed."""
-    selected(peer)
     (first, committed), (second, rolled_back) = prepared(peer), prepared(peer)
     other = peer.another()
     selected(other)
@@ -156,10 +146,9 @@ def prepared_goes_both_ways(peer: Peer) -> Verdict:
     return equals(other, (results, found), ([_DONE, _DONE], [[b"made"], [b"used"]]), "results, bodies")
 
 
-@case("dtx.prepare.late", covers=["dtx/prepare/obligation-1"], slow=True)
+@in_dtx("dtx.prepare.late", covers=["dtx/prepare/obligation-1"], slow=True)
 def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
     """A branch that was prepared in time can be committed after its timeout."""
-    selected(peer)
     of, queue = worked(peer)
     ask(peer, "set-timeout", of, timeout=2)
     in_time = told(peer, "prepare", of)
@@ -171,7 +160,7 @@ def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
     return equals(peer, (result, bodies_soon(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
 
 
-@case(
+@in_dtx(
     "dtx.prepare.restart",
     covers=["dtx/prepare/obligation-2", "dtx/prepare/obligation-1"],
     restarts=True,
@@ -179,7 +168,6 @@ def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
 )
 def prepared_outlives_a_restart(peer: Peer) -> Verdict:
     """The server still knows a prepared branch after a restart, and its commit takes effect."""
-    selected(peer)
     queue, of = peer.queue(durable=True, **SHARED), started(peer)
     peer.publish(queue, b"made", delivery={"delivery_mode": 2})
     peer.barrier()
@@ -199,10 +187,9 @@ def prepared_outlives_a_restart(peer: Peer) -> Verdict:
     )
 
 
-@case("dtx.prepare.known", covers=["dtx/prepare/obligation-2"])
+@in_two_dtx("dtx.prepare.known", covers=["dtx/prepare/obligation-2"])
 def prepared_stays_known(peer: Peer) -> Verdict:
     """The server knows a prepared branch after its session ends, until it is committed."""
-    selected(peer, 0, 1)
     of, _ = prepared(peer)
     peer.detach()
     peer.claim("in doubt before commit, not after it")
@@ -212,10 +199,9 @@ def prepared_stays_known(peer: Peer) -> Verdict:
     return equals(peer, found, [True, False], "in doubt")
 
 
-@case("dtx.recover", covers=["dtx/recover/in-doubt"])
+@in_two_dtx("dtx.recover", covers=["dtx/recover/in-doubt"])
 def recover(peer: Peer) -> Verdict:
     """Recover lists prepared branches with complete xids, and no other branches."""
-    selected(peer, 0, 1)
     (first, _), (second, _) = prepared(peer, b""), prepared(peer, b"\x00\xff" * 32)
     ended, _ = worked(peer)
     active = started(peer)
@@ -235,10 +221,9 @@ def _timeout(peer: Peer, of: Xid) -> int:
     return int(ask(peer, "get-timeout", of).fields["timeout"])
 
 
-@case("dtx.get-timeout", covers=["dtx/get-timeout/value"])
+@in_dtx("dtx.get-timeout", covers=["dtx/get-timeout/value"])
 def get_timeout(peer: Peer) -> Verdict:
     """Get-timeout returns the last value of set-timeout for its branch only."""
-    selected(peer)
     first, _ = worked(peer)
     second = started(peer)
     peer.claim("each branch with its timeout")
@@ -250,10 +235,9 @@ def get_timeout(peer: Peer) -> Verdict:
     return equals(peer, found, [(3600, True), (7200, True)], "timeouts")
 
 
-@case("dtx.set-timeout.effective", covers=["dtx/set-timeout/effective"])
+@in_dtx("dtx.set-timeout.effective", covers=["dtx/set-timeout/effective"])
 def timeout_holds(peer: Peer) -> Verdict:
     """A timeout stays in effect through suspend, resume and end until another one is set."""
-    selected(peer)
     of = started(peer)
     peer.claim("the timeout that was set, until another one is set")
     ask(peer, "set-timeout", of, timeout=3600)
@@ -267,10 +251,9 @@ def timeout_holds(peer: Peer) -> Verdict:
     return equals(peer, [*found, _timeout(peer, of)], [3600, 3600, 3600, 1800], "timeouts")
 
 
-@case("dtx.set-timeout.reset", covers=["dtx/set-timeout/reset"])
+@in_dtx("dtx.set-timeout.reset", covers=["dtx/set-timeout/reset"])
 def timeout_reset(peer: Peer) -> Verdict:
     """A timeout of zero restores the default and does not end the branch."""
-    selected(peer)
     of = started(peer)
     peer.claim("the default timeout, and a branch that can still be ended")
     default = _timeout(peer, of)
@@ -280,10 +263,9 @@ def timeout_reset(peer: Peer) -> Verdict:
     return equals(peer, found, (default, _DONE), "timeout, result of end")
 
 
-@case("dtx.set-timeout.expires", covers=["dtx/set-timeout/effective"], slow=True)
+@in_two_dtx("dtx.set-timeout.expires", covers=["dtx/set-timeout/effective"], slow=True)
 def timeout_passes(peer: Peer) -> Verdict:
     """A branch that exceeds its timeout can only be rolled back; a branch with more time can be committed."""
-    selected(peer, 0, 1)
     late, in_time = started(peer), started(peer, channel=1)
     queue = peer.queue(**SHARED)
     for channel, (of, seconds) in enumerate(((late, 1), (in_time, 3600))):

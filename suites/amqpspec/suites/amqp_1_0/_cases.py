@@ -14,17 +14,19 @@ from amqpspec.run.case import Body, case_after
 
 def on_connection(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
     """Declare, like ``case``, a case that begins on an open connection."""
-    return case_after(_begin_on(Peer.open_connection), id, covers, **terms)
+    return case_after(_connected, id, covers, **terms)
 
 
 def in_session(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
     """Like ``on_connection``, with a session on channel 0."""
-    return case_after(_begin_on(Peer.begin), id, covers, **terms)
+    return case_after(_begun, id, covers, **terms)
 
 
-def _begin_on(step: Callable[[Peer], object]) -> Callable[[Peer], tuple[Peer]]:
-    def begin(peer: Peer) -> tuple[Peer]:
-        step(peer)
-        return (peer,)
+def _connected(peer: Peer) -> tuple[Peer]:
+    peer.open_connection()
+    return (peer,)
 
-    return begin
+
+def _begun(peer: Peer) -> tuple[Peer]:
+    peer.begin()
+    return (peer,)
