@@ -113,34 +113,23 @@ def flow_of_the_session_while_a_link_waits(peer: Peer) -> Verdict:
 # --- fields of a link in a flow of the session
 
 
-@case("flow.delivery-count.without-handle", covers=["performatives/flow/delivery-count/without-handle"])
-def delivery_count_of_no_link(peer: Peer) -> Verdict:
-    """The target rejects or tolerates flow with delivery-count and without handle, and sends none."""
-    return _of_no_link(peer, "delivery_count", 3)
+def _without_handle(field: str, value: Any) -> None:
+    def body(peer: Peer) -> Verdict:
+        return _of_no_link(peer, field.replace("-", "_"), value)
+
+    body.__doc__ = f"The target rejects or tolerates flow with {field} and without handle, and sends none."
+    row = f"performatives/flow/{field}/without-handle"
+    globals()[f"case_{field}"] = case(f"flow.{field}.without-handle", covers=[row])(body)
 
 
-@case("flow.link-credit.without-handle", covers=["performatives/flow/link-credit/without-handle"])
-def link_credit_of_no_link(peer: Peer) -> Verdict:
-    """The target rejects or tolerates flow with link-credit and without handle, and sends none."""
-    return _of_no_link(peer, "link_credit", 3)
-
-
-@case("flow.available.without-handle", covers=["performatives/flow/available/without-handle"])
-def available_of_no_link(peer: Peer) -> Verdict:
-    """The target rejects or tolerates flow with available and without handle, and sends none."""
-    return _of_no_link(peer, "available", 3)
-
-
-@case("flow.drain.without-handle", covers=["performatives/flow/drain/without-handle"])
-def drain_of_no_link(peer: Peer) -> Verdict:
-    """The target rejects or tolerates flow with drain and without handle, and sends none."""
-    return _of_no_link(peer, "drain", True)
-
-
-@case("flow.properties.without-handle", covers=["performatives/flow/properties/without-handle"])
-def properties_of_no_link(peer: Peer) -> Verdict:
-    """The target rejects or tolerates flow with properties and without handle, and sends none."""
-    return _of_no_link(peer, "properties", {})
+for _name, _value in {
+    "delivery-count": 3,
+    "link-credit": 3,
+    "available": 3,
+    "drain": True,
+    "properties": {},
+}.items():
+    _without_handle(_name, _value)
 
 
 # --- fields of a link
