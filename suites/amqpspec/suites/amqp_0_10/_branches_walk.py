@@ -10,27 +10,27 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.context import Context
 from amqpspec.peer.line import Line
 from amqpspec.suites.amqp_0_10._branches import in_doubt, key_of, selected, told, xid
 from amqpspec.suites.amqp_0_10._branches_model import CHANNELS, Branch, Model, State, Step
 from amqpspec.suites.amqp_0_10._entities import bodies, soon
 from amqpspec.suites.amqp_0_10._messages import SHARED, answer, count_of, fill, has_on_offer_soon
-from amqpspec.suites.histories import Mismatch
-from amqpspec.wire.transport import StreamEnded
+from amqpspec.suites.histories import Driven, Mismatch
 
 _OK, _READ_ONLY = "xa-ok", "xa-rdonly"
 _ROLLED_BACK = (_OK, "xa-rbrollback", "xa-rbtimeout")
 
 
-class Walk:
+class Walk(Driven):
     """One history on one connection."""
 
+    peer: Peer
+
     def __init__(self, context: Context, lines: list[Line]) -> None:
+        super().__init__()
         self.peer = Peer(context, lines)
         self.menu = self.model = Model()
-        self.steps: list[Step] = []
-        self.is_over = False
         self.queue = ""
         self.at = {channel: channel for channel in CHANNELS}
         """The channels that the model's sessions use: each new session gets a new channel."""
@@ -43,24 +43,11 @@ class Walk:
         selected(self.peer, *CHANNELS)
         self.queue = self.peer.queue(**SHARED)
 
-    def give_up(self, why: str = "") -> None:
-        """Leave the connection as it is; nothing is judged any more."""
-        self.is_over = True
-        if why:
-            self.peer.transport.note(why)
-        self.peer.hang_up()
-
-    def take(self, step: Step) -> None:
-        """Do it, and compare what it results in; raises Mismatch."""
-        self.steps.append(step)
-        self.peer.transport.note(f"step {len(self.steps)}: {step}")
-        self._judged(lambda: _DOES[step.verb](self, step))
-
-    def finish(self) -> None:
-        """Roll back what is not complete, end both sessions, and check what the queue holds; raises Mismatch."""
-        self._judged(self._finish)
+    def _do(self, step: Step) -> None:
+        _DOES[step.verb](self, step)
 
     def _finish(self) -> None:
+        """Roll back what is not complete, end both sessions, and check what the queue holds."""
         for name in tuple(self.model.branches):
             for channel in CHANNELS:
                 self._set_free(Step("end", channel, name))
@@ -84,14 +71,6 @@ class Walk:
             self._resume(step)
         if step.channel in branch.active:
             self._end(step)
-
-    def _judged(self, act: Callable[[], object]) -> None:
-        try:
-            act()
-        except Unmet as unmet:
-            raise Mismatch(unmet.expected, unmet.observed) from unmet
-        except StreamEnded as ended:
-            raise Mismatch("an open connection", f"connection {ended.how}") from ended
 
     def _same(self, what: str, actual: object, wanted: object) -> None:
         if actual != wanted:

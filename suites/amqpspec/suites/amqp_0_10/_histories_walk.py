@@ -15,13 +15,12 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.context import Context, Unmet, owed
+from amqpspec.peer.context import Context, owed
 from amqpspec.peer.line import Line
 from amqpspec.suites.amqp_0_10._entities import bodies
 from amqpspec.suites.amqp_0_10._sessions import completed_now, elsewhere, lasting, state
-from amqpspec.suites.histories import Mismatch
+from amqpspec.suites.histories import Driven, Mismatch
 from amqpspec.wire.amqp_0_10.serial import MODULUS, SerialSet, add, latest
-from amqpspec.wire.transport import StreamEnded
 
 QUEUES = ("A", "B")
 # Five before the end of 32 bits: ids wrap within a few steps (RFC 1982).
@@ -71,14 +70,15 @@ class Model:
     sent: int = 0
 
 
-class Walk:
+class Walk(Driven):
     """One history: a session on one connection after the other."""
 
+    peer: Peer
+
     def __init__(self, context: Context, lines: list[Line], start: int = 0) -> None:
+        super().__init__()
         self.peer, self.start = Peer(context, lines), start
         self.model = Model()
-        self.steps: list[Step] = []
-        self.is_over = False
         self.channel = 0
         self.names: dict[str, str] = {}
         self.menu = self
@@ -107,37 +107,16 @@ class Walk:
         lasting(self.peer, point=self.start)
         self.names = {name: self.peer.queue() for name in QUEUES}
 
-    def take(self, step: Step) -> None:
-        """Do it, and compare; raises Mismatch."""
-        self.steps.append(step)
-        self.peer.transport.note(f"step {len(self.steps)}: {step}")
-        self._judged(lambda: _DOES[step.verb](self, *step.values))
-
-    def finish(self) -> None:
-        """A last look, and everything out of the queues; raises Mismatch."""
-        self._judged(self._finish)
+    def _do(self, step: Step) -> None:
+        _DOES[step.verb](self, *step.values)
 
     def _finish(self) -> None:
+        """A last look, and everything out of the queues."""
         self.look()
         for name in QUEUES:
             self.drain(name)
         self.peer.detach(self.channel)
         self.peer.close()
-
-    def give_up(self, why: str = "") -> None:
-        """Leave the connection as it is; nothing is judged any more."""
-        self.is_over = True
-        if why:
-            self.peer.transport.note(why)
-        self.peer.hang_up()
-
-    def _judged(self, act: Callable[[], object]) -> None:
-        try:
-            act()
-        except Unmet as unmet:
-            raise Mismatch(unmet.expected, unmet.observed) from unmet
-        except StreamEnded as ended:
-            raise Mismatch("an open connection", f"connection {ended.how}") from ended
 
     # --- the books
 

@@ -23,9 +23,8 @@ from amqpspec.suites.amqp_1_0._histories_model import (
     body_of,
 )
 from amqpspec.suites.amqp_1_0._histories_steps import NODES, Menu, Powers, Step, Style
-from amqpspec.suites.histories import Mismatch
+from amqpspec.suites.histories import Driven, Mismatch
 from amqpspec.wire.amqp_1_0.message import encode_message
-from amqpspec.wire.transport import StreamEnded
 
 # Brokers give up a message that keeps coming back, so it is accepted in the end.
 _MOST_RETURNS = 3
@@ -53,16 +52,17 @@ class Watched(Peer):
         return arrival
 
 
-class Walk:
+class Walk(Driven):
     """One history on one connection."""
 
+    peer: Watched
+
     def __init__(self, peer: Watched, powers: Powers, style: Style) -> None:
+        super().__init__()
         self.peer, self.model, self.style = peer, peer.model, style
         self.menu = Menu(peer.model, powers, style)
-        self.steps: list[Step] = []
         self.addresses: dict[str, str] = {}
         self.numbers = 0
-        self.is_over = False
 
     def open(self) -> None:
         """The connection, a session, and addresses of the walk's own."""
@@ -71,28 +71,17 @@ class Walk:
 
     def give_up(self, why: str = "") -> None:
         """Leave the connection as it is; nothing is judged any more."""
-        self.is_over, self.peer.judges = True, False
-        if why:
-            self.peer.transport.note(why)
-        self.peer.hang_up()
+        self.peer.judges = False
+        super().give_up(why)
 
     # --- taking a step
-
-    def take(self, step: Step) -> None:
-        """Do it, and wait for all that is due then; raises Mismatch."""
-        self.steps.append(step)
-        self.peer.transport.note(f"step {len(self.steps)}: {step}")
-        self._judged(lambda: self._do(step))
 
     def _do(self, step: Step) -> None:
         _DOES[step.verb](self, step)
         self._owed()
 
-    def finish(self) -> None:
-        """A round trip on each session, close, and a check of what the nodes hold; raises Mismatch."""
-        self._judged(self._finish)
-
     def _finish(self) -> None:
+        """A round trip on each session, close, and a check of what the nodes hold."""
         for channel in list(self.model.courses):
             self._look(Step("look", channel))
         self._owed()
@@ -108,12 +97,7 @@ class Walk:
             self._look_into(node)
 
     def _judged(self, act: Callable[[], object]) -> None:
-        try:
-            act()
-        except Unmet as unmet:
-            raise Mismatch(unmet.expected, unmet.observed) from unmet
-        except StreamEnded as ended:
-            raise Mismatch("an open connection", f"connection {ended.how}") from ended
+        super()._judged(act)
         # A close that no one asked for, even if the step waited for nothing.
         over = self.peer.over(None)
         if over is not None and not self.peer.books.close_sent:
