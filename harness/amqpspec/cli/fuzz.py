@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -26,6 +27,16 @@ from amqpspec.spec.dialects import load_dialect, widest
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
 _MODES = ("differential", "sequences")
 """Verbs that can also be given as options: ``fuzz --differential A B``."""
+_ELSEWHERE = {
+    _CAMPAIGN: "fuzz_campaign",
+    _CLIENTS: "fuzz_clients",
+    "differential": "fuzz_differential",
+    "sequences": "fuzz_sequences",
+    "replay": "fuzz_campaign",
+    "report": "fuzz_report",
+    "export-boofuzz": "fuzz_interop",
+}
+"""Verbs in the order of use, by the module that is imported for each."""
 _OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
 
@@ -43,43 +54,15 @@ class _Fuzz(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
-        return [
-            _CAMPAIGN,
-            _CLIENTS,
-            *_MODES,
-            "replay",
-            "report",
-            "export-boofuzz",
-            *super().list_commands(context),
-        ]
+        return [*_ELSEWHERE, *super().list_commands(context)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import a verb that needs more than the catalogue when it is called."""
-        if name in (_CAMPAIGN, "replay"):
-            from amqpspec.cli import fuzz_campaign
-
-            return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
-        if name == _CLIENTS:
-            from amqpspec.cli.fuzz_clients import clients
-
-            return clients
-        if name == "differential":
-            from amqpspec.cli.fuzz_differential import differential
-
-            return differential
-        if name == "sequences":
-            from amqpspec.cli.fuzz_sequences import sequences
-
-            return sequences
-        if name == "report":
-            from amqpspec.cli.fuzz_report import report
-
-            return report
-        if name == "export-boofuzz":
-            from amqpspec.cli.fuzz_interop import export_boofuzz
-
-            return export_boofuzz
-        return super().get_command(context, name)
+        if name not in _ELSEWHERE:
+            return super().get_command(context, name)
+        command = getattr(import_module(f"amqpspec.cli.{_ELSEWHERE[name]}"), name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        return command
 
 
 @click.group(

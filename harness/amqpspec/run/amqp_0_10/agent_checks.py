@@ -14,7 +14,6 @@ from amqpspec.spec.model import Scope, Side
 from amqpspec.wire.amqp_0_10.conversations import error_of
 from amqpspec.wire.amqp_0_10.frames import LAYOUT, Frame
 from amqpspec.wire.amqp_0_10.instructions import COMMAND
-from amqpspec.wire.amqp_0_10.problems import Problem
 from amqpspec.wire.amqp_0_10.segments import Assembly
 
 FRAMING_ERROR, NOT_FOUND = 501, 404
@@ -91,15 +90,18 @@ def framing(frame: Frame) -> Violated | None:
     error = error_of(frame)
     if error is None:
         return None
-    return _unreadable(frame.assembly, str(error))
+    return _wrong(frame.assembly, str(error))
 
 
 def _broken(text: str) -> Violated:
     return Violated(Scope.CONNECTION, FRAMING_ERROR, text)
 
 
-def _unreadable(assembly: Assembly, text: str) -> Violated:
-    """A command belongs to a session, which an exception ends; nothing else does (3.4.1.3)."""
+def _wrong(assembly: Assembly, text: str) -> Violated:
+    """What refuses an assembly by its contents.
+
+    A command belongs to a session, which an exception ends; nothing else does (3.4.1.3).
+    """
     if assembly.segments[0].type != COMMAND:
         return _broken(text)
     return Violated(Scope.SESSION, COMMAND_INVALID, text, channel=assembly.channel)
@@ -111,7 +113,7 @@ def look(session: Watched, arrival: AssemblyArrived) -> None:
     row = None if instruction is None else instruction.row
     command = instruction is not None and instruction.kind == COMMAND
     if row is None or row.sent_by is Side.CLIENT:
-        raise _unreadable(arrival.assembly, f"{arrival.name}, which servers do not send")
+        raise _wrong(arrival.assembly, f"{arrival.name}, which servers do not send")
     if not session.opened:
         _in_handshake(session, arrival)
         return
@@ -120,22 +122,16 @@ def look(session: Watched, arrival: AssemblyArrived) -> None:
             raise _broken(f"{arrival.name} on an open connection")
         return
     for problem in arrival.assembly.problems:
-        raise _of_problem(arrival.assembly, problem)
+        raise _wrong(arrival.assembly, str(problem))
     book = session.sessions.get(arrival.channel)
     attached = book is not None and book.attached
     if not attached and arrival.name not in _ATTACHMENTS:
-        raise Violated(
-            Scope.SESSION,
-            NOT_ATTACHED,
-            f"{arrival.name} on channel {arrival.channel}, which has no session",
-            channel=arrival.channel,
-        )
+        why = f"{arrival.name} on channel {arrival.channel}, which has no session"
+        raise _of_session(arrival, NOT_ATTACHED, why)
     if command and arrival.channel in session.offsets:
         raise _broken(f"{arrival.name} begins behind a command-point with an offset")
     if book is not None and command and book.next_in is None:
-        raise Violated(
-            Scope.SESSION, UNKNOWN_IDS, f"{arrival.name} before command-point", channel=arrival.channel
-        )
+        raise _of_session(arrival, UNKNOWN_IDS, f"{arrival.name} before command-point")
     if arrival.name in _CHECKS:
         _CHECKS[arrival.name](session, book, arrival)
 
@@ -151,14 +147,7 @@ def _in_handshake(session: Watched, arrival: AssemblyArrived) -> None:
             f"{arrival.name} where {' or '.join(session.due) or 'nothing'} was due",
         )
     for problem in arrival.assembly.problems:
-        raise _of_problem(arrival.assembly, problem)
-
-
-def _of_problem(assembly: Assembly, problem: Problem) -> Violated:
-    """What refuses a value that could be read."""
-    if assembly.segments[0].type != COMMAND:
-        return _broken(str(problem))
-    return Violated(Scope.SESSION, COMMAND_INVALID, str(problem), channel=assembly.channel)
+        raise _wrong(arrival.assembly, str(problem))
 
 
 # --- sessions

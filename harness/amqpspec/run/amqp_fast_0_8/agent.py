@@ -13,10 +13,9 @@ from amqpspec.peer.amqp_fast_0_8.peer import QUEUE
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.faults import AgentFaults
-from amqpspec.run.amqp_fast_0_8.agent_checks import Violated
 from amqpspec.run.amqp_fast_0_8.agent_session import Session
 from amqpspec.run.amqp_fast_0_8.agent_slips import SLIP_FAULTS
-from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, rounds, tell_delivered
+from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, Violated, rounds, tell_delivered
 from amqpspec.wire.amqp_fast_0_8.message import cut, encode_message
 from amqpspec.wire.transport import StreamEnded
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amqpspec.run.amqp_fast_0_8.books import Arriving, Books
+from amqpspec.run.clients.scenario import Violated
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.amqp_fast_0_8.types import FIELD_NAME
 from amqpspec.spec.model import Side
@@ -23,14 +24,6 @@ _CHANNEL_ERROR, _HANDLE_ERROR, INVALID_CONTENT = 504, 505, 542
 _LARGEST_NEGOTIATION = 4096
 _NAME = re.compile(FIELD_NAME)
 _C, _S = Side.CLIENT, Side.SERVER
-
-
-class Violated(Exception):
-    """The server broke the specification; ``code`` is what the connection is closed with."""
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
 
 
 def of_octets(error: WireError) -> Violated:

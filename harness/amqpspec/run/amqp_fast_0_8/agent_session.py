@@ -22,14 +22,13 @@ from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.run.amqp_fast_0_8.agent_checks import (
     FRAME_ERROR,
     INVALID_CONTENT,
-    Violated,
     check,
     first_of,
     of_octets,
 )
 from amqpspec.run.amqp_fast_0_8.agent_slips import SLIPS
 from amqpspec.run.amqp_fast_0_8.books import Books
-from amqpspec.run.clients.scenario import Order, ScenarioError, Tell
+from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, Violated
 from amqpspec.spec.amqp_fast_0_8 import DIALECT as TABLES
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader

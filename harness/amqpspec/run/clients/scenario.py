@@ -24,6 +24,14 @@ class UnknownScenario(Exception):
     """The agent cannot do that."""
 
 
+class Violated(Exception):
+    """The server broke the specification; ``code`` is what the connection is closed with, 0 for no word at all."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
 class AgentStream(Stream):
     """The agent's connection."""
 

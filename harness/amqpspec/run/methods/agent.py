@@ -10,17 +10,22 @@ from collections.abc import Callable, Mapping
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.faults import AgentFaults
-from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, chosen, tell_delivered
-from amqpspec.run.methods.agent_session import Session, Violated
+from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, Violated, rounds, tell_delivered
+from amqpspec.run.methods.agent_session import Session
 from amqpspec.wire.transport import StreamEnded
 
 
 def run_scenario(order: Order, tell: Tell, dialect_id: str = "rabbitmq-0-9-1") -> None:
     """Carry out an order in a dialect of the family; see ``amqpspec.run.clients.scenario.Agent``."""
-    scenario = chosen(order, _SCENARIOS)
-    session = Session(order, tell, dialect_id)
+    for scenario in rounds(order, _SCENARIOS):
+        _once(Session(order, tell, dialect_id), scenario)
+
+
+def _once(session: Session, scenario: Callable[[Session], None]) -> None:
     try:
+        session.open()
         scenario(session)
+        session.close()
     except Violated as violated:
         session.refuse(violated)
         raise ScenarioError(f"the server broke the specification: {violated}") from violated
@@ -31,9 +36,7 @@ def run_scenario(order: Order, tell: Tell, dialect_id: str = "rabbitmq-0-9-1") -
 
 
 def _connect(session: Session) -> None:
-    session.open()
     session.tell("connected", {})
-    session.close()
 
 
 def _queue(session: Session) -> str:
@@ -49,7 +52,6 @@ def _queue(session: Session) -> str:
 
 
 def _publish(session: Session) -> None:
-    session.open()
     queue = _queue(session)
     if session.faulty("zero-octet-in-a-short-string"):
         session.say("queue.declare", queue="a\0b")
@@ -64,7 +66,6 @@ def _publish(session: Session) -> None:
         else:
             _counted(session, queue, number)
         session.tell("confirmed", {"number": number})
-    session.close()
 
 
 def _counted(session: Session, queue: str, number: int) -> None:
@@ -84,7 +85,6 @@ def _confirmed(session: Session, number: int) -> None:
 
 
 def _publish_transactional(session: Session) -> None:
-    session.open()
     queue = _queue(session)
     if not session.faulty("commit-without-select"):
         session.call("tx.select")
@@ -92,20 +92,22 @@ def _publish_transactional(session: Session) -> None:
         session.publish(body, queue=queue)
     session.call("tx.commit")
     session.tell("committed", {"messages": session.context["messages"]})
-    session.close()
+
+
+def _filled(session: Session) -> tuple[str, list[bytes]]:
+    """A queue, and the messages that were published to it."""
+    queue, bodies = _queue(session), session.order.bodies()
+    for body in bodies:
+        session.publish(body, queue=queue)
+    return queue, bodies
 
 
 def _consume(session: Session) -> None:
-    session.open()
-    queue = _queue(session)
-    bodies = session.order.bodies()
-    for body in bodies:
-        session.publish(body, queue=queue)
+    queue, bodies = _filled(session)
     _subscribe(session, queue)
     for arrival in session.take(len(bodies)):
         tell_delivered(session.tell, arrival.body)
         _acknowledge(session, arrival)
-    session.close()
 
 
 def _subscribe(session: Session, queue: str) -> None:
@@ -123,11 +125,7 @@ def _acknowledge(session: Session, arrival: MethodArrived) -> None:
 
 
 def _get(session: Session) -> None:
-    session.open()
-    queue = _queue(session)
-    bodies = session.order.bodies()
-    for body in bodies:
-        session.publish(body, queue=queue)
+    queue, bodies = _filled(session)
     for number, body in enumerate(bodies):
         got = session.call("basic.get", queue=queue)
         if got.name != "basic.get-ok" or got.body != body:
@@ -138,19 +136,15 @@ def _get(session: Session) -> None:
     empty = session.call("basic.get", queue=queue)
     if empty.name != "basic.get-empty":
         raise ScenarioError("expected an empty queue, actual: another message")
-    session.close()
 
 
 def _idle(session: Session) -> None:
-    session.open()
     until_s = session.peer.now() + float(session.context["idle_s"])
     while (left_s := until_s - session.peer.now()) > 0:
         session.next(within_s=left_s)
-    session.close()
 
 
 def _large(session: Session) -> None:
-    session.open()
     queue = _queue(session)
     body = session.order.large_body()
     session.publish(body, queue=queue)
@@ -160,22 +154,19 @@ def _large(session: Session) -> None:
         raise ScenarioError("expected the message that was published, actual: another one")
     tell_delivered(session.tell, arrival.body)
     _acknowledge(session, arrival)
-    session.close()
 
 
 def _return(session: Session) -> None:
-    session.open()
     frame = session.peer.method_frame("basic.publish", routing_key="amqpspec.nobody", mandatory=True)
     session.peer.send_octets(frame + session.peer.content_frames(b"back"))
     while (arrival := session.next()) is not None:
         if arrival.name == "basic.return":
             session.tell("returned", {"code": arrival["reply_code"]})
-            return session.close()
+            return
     raise ScenarioError("expected a returned message, actual: none")
 
 
 def _refused(session: Session) -> None:
-    session.open()
     if session.faulty("channel-close-not-answered"):
         session.peer.polite = False
     session.say("queue.declare", queue="amqpspec.nowhere", passive=True)
@@ -183,18 +174,8 @@ def _refused(session: Session) -> None:
         if arrival.name == "channel.close":
             session.tell("error", {"code": arrival["reply_code"], "scope": "channel"})
             session.open_channel(2)
-            return session.close()
+            return
     raise ScenarioError("expected channel.close, actual: nothing")
-
-
-def _reconnect(session: Session) -> None:
-    _connect(session)
-    session.peer.hang_up()
-    again = Session(session.order, session.tell, session.dialect_id)
-    try:
-        _connect(again)
-    finally:
-        again.peer.hang_up()
 
 
 _SCENARIOS: Mapping[str, Callable[[Session], None]] = {
@@ -207,7 +188,7 @@ _SCENARIOS: Mapping[str, Callable[[Session], None]] = {
     "large": _large,
     "return": _return,
     "refused": _refused,
-    "reconnect": _reconnect,
+    "reconnect": _connect,
 }
 
 FAULTS = fault_table("""

@@ -17,7 +17,7 @@ from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
 from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
-from amqpspec.run.clients.scenario import Order, ScenarioError, Tell
+from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, Violated
 from amqpspec.wire.errors import Kind, WireError
 
 _REPLY_S, _LONG_S = 5.0, 12.0
@@ -26,21 +26,12 @@ _HANDSHAKE = ("connection.start", "connection.secure", "connection.tune", "conne
 _FRAME_ERROR, _SYNTAX_ERROR, _COMMAND_INVALID, _CHANNEL_ERROR = 501, 502, 503, 504
 
 
-class Violated(Exception):
-    """The server broke the specification; ``code`` is what the connection is closed with, 0 for no word at all."""
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 class Session:
     """One connection of a careful client."""
 
     def __init__(self, order: Order, tell: Tell, dialect_id: str) -> None:
         self.order, self.tell, self.faulty = order, tell, order.faulty
         self.context: Mapping[str, Any] = order.context
-        self.dialect_id = dialect_id
         self.peer = Peer(Context(dialect_id, (), order.dial, order.login))
         self.heartbeat_s = 0
         self.consumers: set[tuple[int, str]] = set()
