@@ -129,6 +129,21 @@ def case_after(
     return declare
 
 
+def declare(
+    where: dict[str, Any], body: Body, id: str, covers: Iterable[str], *, title: str = "", **terms: Any
+) -> None:
+    """Declare a case in a module, given by its globals, whose function is that of another case, or was made for it.
+
+    ``title`` defaults to the function's docstring; ``terms`` are those of ``case``.
+    """
+
+    def own(subject: Any) -> Verdict:
+        return body(subject)
+
+    own.__doc__, own.__module__ = title or body.__doc__, where["__name__"]
+    where[f"case_{id}"] = case(id, covers, **terms)(own)
+
+
 @cache
 def load_suite(dialect: str) -> Mapping[str, Case]:
     """Every case of a dialect by id, modules in the order that the suite's package states; raises on double ids."""

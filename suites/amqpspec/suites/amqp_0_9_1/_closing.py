@@ -6,10 +6,10 @@ Knows: close methods and what must follow them. Must not know: single cases.
 from __future__ import annotations
 
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
+from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, Reaction
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.oracles import equals
+from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 
 
@@ -43,6 +43,26 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
     arrivals = (*first.arrivals[:-1], *more.arrivals)
     goes_on = any(isinstance(a, MethodArrived) and a.name == "connection.start" for a in more.arrivals)
     return Reaction(arrivals) if goes_on else peer.reaction_of(arrivals)
+
+
+def answer_is_served(peer: Peer) -> Verdict:
+    """The protocol header in answer to the one that was sent last is served on the next connection.
+
+    Versions from 0-10 on are served by the same header in return, and the conversation continues. Raises Unmet.
+    """
+    reaction = peer.reaction(0, barrier=False)
+    offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
+    if offered is None:
+        raise Unmet("a protocol header", reaction.describe(peer.dialect), reaction)
+    again = peer.another()
+    again.send_header(offered)
+    start = again.arrival("connection.start", channel=0)
+    served = isinstance(start, MethodArrived) and start.name == "connection.start"
+    # A version that is not served would be answered by the end, not by silence or more octets.
+    if isinstance(start, HeaderArrived) and start.header.octets == offered:
+        served = not isinstance(again.read(again.now() + again.patience_s), Ended)
+    observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"
+    return holds(peer, served, observed, seen=start)
 
 
 def until_end(peer: Peer) -> list[Arrival]:

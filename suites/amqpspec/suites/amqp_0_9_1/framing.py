@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Ended, Garbled, HeaderArrived
+from amqpspec.peer.events import Garbled
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.rows import Outcome
@@ -22,7 +21,7 @@ from amqpspec.run.oracles import (
 )
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_small_frames
-from amqpspec.suites.amqp_0_9_1._closing import answer_to
+from amqpspec.suites.amqp_0_9_1._closing import answer_is_served, answer_to
 from amqpspec.suites.amqp_0_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
     UNDEFINED_FRAME_TYPES,
@@ -95,19 +94,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
     peer.claim("a protocol header that the target serves on the next connection")
     # Protocol id 0, version 0-99-99: above the whole 0-x line and below 1.0.
     peer.send_header(b"AMQP\x00\x00\x63\x63")
-    reaction = peer.reaction(0, barrier=False)
-    offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
-    if offered is None:
-        raise Unmet("a protocol header", reaction.describe(peer.dialect), reaction)
-    again = peer.another()
-    again.send_header(offered)
-    start = again.arrival("connection.start", channel=0)
-    served = isinstance(start, MethodArrived) and start.name == "connection.start"
-    # A version that is not served would be answered by the end, not by silence or more octets.
-    if isinstance(start, HeaderArrived) and start.header.octets == offered:
-        served = not isinstance(again.read(again.now() + again.patience_s), Ended)
-    observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"
-    return holds(peer, served, observed, seen=start)
+    return answer_is_served(peer)
 
 
 # frame types
@@ -154,9 +141,9 @@ def wrong_end_octet(peer: Peer) -> Verdict:
 @on_channel("framing.frame.size-too-small", covers=["amq_wlp_frame_02"])
 def size_one_too_small(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one octet too small."""
-    # Without the 7 octets of header and the end octet. The payload ends in a zero octet: what now stands
+    # Without header and end octet. The payload ends in a zero octet: what now stands
     # where the end is looked for is not 0xCE by chance.
-    payload = _question(peer)[7:-1]
+    payload = _question(peer)[peer.dialect.layout.header_octets : -1]
     peer.send_frame("method", payload, size=len(payload) - 1)
     return refuses_frame(peer)
 
@@ -165,7 +152,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
 def size_one_too_large(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
     # The true end octet becomes payload; the second frame supplies the octet in its place, its type 1.
-    payload = _question(peer)[7:-1]
+    payload = _question(peer)[peer.dialect.layout.header_octets : -1]
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + _question(peer))
     return refuses_frame(peer)
 

@@ -87,59 +87,59 @@ def undefined_tag(peer: Peer) -> Verdict:
     """A value with an undefined tag is refused."""
     # Here and below, by PDF §4.2.5.5: a field is its name as a short string, one octet of tag, the value.
     # Tag Z is not defined; four octets of value, as the commonest tags have, follow.
-    return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
+    return refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
 
 
 @case("framing.table.beyond-frame", covers=["wire/table/malformed"])
 def table_longer_than_its_frame(peer: Peer) -> Verdict:
     """A table that announces more octets than its frame contains is refused."""
-    return _refuses_arguments(peer, table(b"", size=1000))
+    return refuses_arguments(peer, table(b"", size=1000))
 
 
 @case("framing.table.value-beyond-table", covers=["wire/table/malformed"])
 def value_longer_than_its_table(peer: Peer) -> Verdict:
     """A long string that is longer than the table around it is refused."""
     # Tag S announces 0x03E8 = 1000 octets, three follow.
-    return _refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
+    return refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
 
 
 @case("framing.table.number-beyond-table", covers=["wire/table/malformed"])
 def number_cut_by_its_table(peer: Peer) -> Verdict:
     """A number that is truncated by the end of its table is refused."""
     # Tag I has four octets of value, two are there.
-    return _refuses_arguments(peer, table(shortstr("name") + b"I\x00\x00"))
+    return refuses_arguments(peer, table(shortstr("name") + b"I\x00\x00"))
 
 
 @case("framing.table.name-beyond-table", covers=["wire/table/malformed"])
 def name_longer_than_its_table(peer: Peer) -> Verdict:
     """A field name that is longer than the table around it is refused."""
     # The name announces 0x7F = 127 octets, four follow.
-    return _refuses_arguments(peer, table(b"\x7fname"))
+    return refuses_arguments(peer, table(b"\x7fname"))
 
 
 @case("framing.table.value-missing", covers=["wire/table/malformed"])
 def name_without_a_value(peer: Peer) -> Verdict:
     """A field name at the end of a table, with neither tag nor value, is refused."""
-    return _refuses_arguments(peer, table(shortstr("name")))
+    return refuses_arguments(peer, table(shortstr("name")))
 
 
 @case("framing.table.nested-beyond-table", covers=["wire/table/malformed"])
 def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
     """A nested table that is longer than the table around it is refused."""
     # Tag F, then a size of 500 with no fields after it.
-    return _refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
+    return refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
 
 
 @case("framing.table.array-beyond-table", covers=["wire/table/malformed"])
 def array_longer_than_its_table(peer: Peer) -> Verdict:
     """An array that is longer than the table around it is refused."""
-    return _refuses_arguments(peer, table(shortstr("name") + b"A" + table(b"t\x01", size=500)))
+    return refuses_arguments(peer, table(shortstr("name") + b"A" + table(b"t\x01", size=500)))
 
 
 @case("amq_wlp_table_01", covers=["amq_wlp_table_01"])
 def field_name_begins_with_a_digit(peer: Peer) -> Verdict:
     """A field name that begins with a digit is refused."""
-    return _refuses_name(peer, "1st")
+    return refuses_name(peer, "1st")
 
 
 @case("framing.table.name-illegal-octet", covers=["amq_wlp_table_01"])
@@ -147,8 +147,8 @@ def field_name_with_a_blank(peer: Peer) -> Verdict:
     """A field name that contains a space is refused, also in a nested table."""
     return worst(
         [
-            _refuses_name(peer, "two words"),
-            _refuses_fields(peer.another(), {"sound": {"two words": b"value"}}),
+            refuses_name(peer, "two words"),
+            refuses_fields(peer.another(), {"sound": {"two words": b"value"}}),
         ]
     )
 
@@ -157,7 +157,7 @@ def field_name_with_a_blank(peer: Peer) -> Verdict:
 def field_name_too_long(peer: Peer) -> Verdict:
     """A field name of 129 characters is refused."""
     # One more than the 128 of PDF §4.2.5.5.
-    return _refuses_name(peer, "n" * 129)
+    return refuses_name(peer, "n" * 129)
 
 
 @on_channel("framing.table.name-in-a-method", covers=["amq_wlp_table_01"])
@@ -206,7 +206,7 @@ def _named(value: Any) -> Any:
     return [_named(item) for item in value] if isinstance(value, list) else value
 
 
-def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
+def refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
     """The table as arguments of a declaration is refused."""
     peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
@@ -215,12 +215,12 @@ def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
     return rejects_violation(peer)
 
 
-def _refuses_name(peer: Peer, name: str) -> Verdict:
+def refuses_name(peer: Peer, name: str) -> Verdict:
     """A header field of that name is refused."""
-    return _refuses_fields(peer, {name: b"value"})
+    return refuses_fields(peer, {name: b"value"})
 
 
-def _refuses_fields(peer: Peer, fields: dict[str, Any]) -> Verdict:
+def refuses_fields(peer: Peer, fields: dict[str, Any]) -> Verdict:
     """Headers of a message are refused."""
     peer.open_channel()
     peer.publish(peer.name("nowhere"), b"", properties={"headers": fields})

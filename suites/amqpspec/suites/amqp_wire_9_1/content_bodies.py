@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import declare
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_messages
 from amqpspec.suites.amqp_0_9_1._cases import on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_frame
 from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, sent_frames
@@ -12,12 +14,9 @@ from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, sent_frames
 _EVERY_OCTET = bytes(range(256))
 
 
-@on_queue("content.body.frames", covers=["content-body/frames"])
-def body_in_frames_of_one_octet(peer: Peer, queue: str) -> Verdict:
-    """The server accepts a body in frames of one octet each and delivers it complete."""
-    peer.claim("the whole body")
-    peer.publish(queue, _EVERY_OCTET, chunk=1)
-    return equals(peer, fetch(peer, queue).body, _EVERY_OCTET, "body")
+declare(
+    globals(), framing_messages.body_in_frames_of_one_octet, "content.body.frames", ["content-body/frames"]
+)
 
 
 @on_small_frames("content.body.frame-size", covers=["content-body/frame-size"])

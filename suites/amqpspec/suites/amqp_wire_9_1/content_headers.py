@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from amqpspec.peer.context import owed
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.case import case, declare
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_content, framing_messages
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -19,6 +21,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     shortstr,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
+
+borrow = partial(declare, globals())
 
 # Bit 15 the first property, 12 the fourth, 11 the fifth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
@@ -82,23 +86,12 @@ def size_of_the_whole_body(peer: Peer) -> Verdict:
     return equals(peer, payload[_SIZE].hex(), f"{len(body):016x}", "body size")
 
 
-@on_channel("content.body-size.exceeded", covers=["content-header/body-size"])
-def body_frame_beyond_the_size(peer: Peer) -> Verdict:
-    """A body frame larger than the announced body size is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 3))
-    peer.send_frame("body", b"four and more")
-    return refuses_content(peer)
-
-
-@on_channel("content.body-size.exceeded-later", covers=["content-header/body-size"])
-def body_frames_beyond_the_size(peer: Peer) -> Verdict:
-    """A second body frame that exceeds the announced body size is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 6))
-    peer.send_frame("body", b"four")
-    peer.send_frame("body", b"and more")
-    return refuses_content(peer)
+borrow(framing_content.body_frame_beyond_the_size, "content.body-size.exceeded", ["content-header/body-size"])
+borrow(
+    framing_content.body_frames_beyond_the_size,
+    "content.body-size.exceeded-later",
+    ["content-header/body-size"],
+)
 
 
 @case("content.body-size.high-half", covers=["content-header/body-size"], needs=["multiple-channels"])
@@ -130,20 +123,7 @@ def body_of_zero_octets(peer: Peer, queue: str) -> Verdict:
 # property flags
 
 
-@on_queue("content.flags", covers=["content-header/flags"])
-def first_flag_is_the_highest(peer: Peer, queue: str) -> Verdict:
-    """Bit 15 means the first property and bit 11 the fifth property, in both directions."""
-    flags = _CONTENT_TYPE | _PRIORITY
-    peer.claim("content-type and priority, under the flags 15 and 11")
-    begin_publish(peer, queue)
-    listed = shortstr("text/plain") + b"\x05"
-    peer.send_frame("header", header_payload(peer, 4, flags=(flags,), properties=listed))
-    peer.send_frame("body", b"body")
-    properties = fetch(peer, queue).properties
-    sent = int.from_bytes(sent_frames(peer, "header")[-1].payload[_FLAGS], "big")
-    # A server may add properties: only the two flags are compared.
-    seen = (properties.get("content_type"), properties.get("priority"), sent & flags)
-    return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
+borrow(framing_messages.first_flag_is_the_highest, "content.flags", ["content-header/flags"])
 
 
 @case("content.flags-continued", covers=["content-header/flags-continued"])
@@ -229,26 +209,13 @@ def list_holds_nothing_else(peer: Peer, queue: str) -> Verdict:
 # channel
 
 
-@on_channel("content.channel-zero", covers=["content-header/channel-non-zero"])
-def content_strays_to_channel_zero(peer: Peer) -> Verdict:
-    """The content of a method on channel 1 is refused when it is sent on channel 0."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer), 0)
-    return rejects_violation(peer)
-
-
-@on_channel("amq_wlp_content_03", covers=["amq_wlp_content_03"])
-def content_header_on_channel_zero(peer: Peer) -> Verdict:
-    """A content header on channel 0 is refused."""
-    peer.send_frame("header", header_payload(peer), 0)
-    return rejects_violation(peer)
-
-
-@on_channel("wlp.content_03.body", covers=["amq_wlp_content_03"])
-def content_body_on_channel_zero(peer: Peer) -> Verdict:
-    """A content body on channel 0 is refused."""
-    peer.send_frame("body", b"body", 0)
-    return rejects_violation(peer)
+borrow(
+    framing_content.content_strays_to_channel_zero,
+    "content.channel-zero",
+    ["content-header/channel-non-zero"],
+)
+borrow(framing_content.content_header_on_channel_zero, "amq_wlp_content_03", ["amq_wlp_content_03"])
+borrow(framing_content.content_body_on_channel_zero, "wlp.content_03.body", ["amq_wlp_content_03"])
 
 
 # --- steps of this module

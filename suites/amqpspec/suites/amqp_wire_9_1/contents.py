@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
+from amqpspec.run.case import case, declare
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_content
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
@@ -181,12 +182,13 @@ def close_amid_a_content(peer: Peer) -> Verdict:
 # incomplete contents
 
 
-@on_channel("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
-def content_without_header(peer: Peer) -> Verdict:
-    """A body where the content header is expected is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("body", b"no header before me")
-    return refuses_content(peer)
+declare(
+    globals(),
+    framing_content.content_without_header,
+    "amq_wlp_content_01",
+    ["amq_wlp_content_01"],
+    destructive=True,
+)
 
 
 @on_channel("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import declare
 from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_errors
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._queues import vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload
@@ -30,18 +32,12 @@ def success_is_not_signalled(peer: Peer) -> Verdict:
     return equals(peer, reported, [], "methods with a reply code")
 
 
-@on_queue("errors.channel-exception", covers=["error-handling/channel-exception"])
-def channel_exception_reaches_one_channel(peer: Peer, queue: str) -> Verdict:
-    """A channel exception closes only its channel, and the channel number can be opened again."""
-    peer.call("channel.open", channel=2)
-    _fail_softly(peer, 2)
-    # The channel is gone: a barrier on it would be a violation itself.
-    reaction = peer.reaction(2, barrier=False)
-    peer.claim("the other channel continues to work and the closed one can be opened again")
-    peer.publish(queue, b"works on")
-    body = fetch(peer, queue).body
-    peer.call("channel.open", channel=2)
-    return worst([judge_reaction(peer, reaction), equals(peer, body, b"works on", "message")])
+declare(
+    globals(),
+    framing_errors.channel_exception_reaches_one_channel,
+    "errors.channel-exception",
+    ["error-handling/channel-exception"],
+)
 
 
 @on_channel("errors.connection-exception", covers=["error-handling/connection-exception"])

@@ -7,13 +7,15 @@ understood. Elsewhere, fields return in messages and in replies.
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import declare
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_methods
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
-from amqpspec.suites.amqp_0_9_1._closing import is_locked
 from amqpspec.suites.amqp_0_9_1._queues import arrive
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
@@ -22,10 +24,11 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     method_payload,
     sent_method,
     shortstr,
-    table,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, sent_frames, tested
 from amqpspec.wire.values import Typed
+
+borrow = partial(declare, globals())
 
 _EXCLUSIVE, _NO_WAIT = 0x04, 0x10
 """Bits of queue.declare: the third and the fifth from the low end."""
@@ -117,30 +120,8 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
 # bits
 
 
-@on_channel("field.bits.read", covers=["data-fields/bits/packing"])
-def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
-    """The server reads the third and fifth bits of an octet as the third and fifth flags (exclusive and no-wait)."""
-    name = peer.will_clean("queue", peer.name("q"))
-    peer.claim("an exclusive queue, declared without a reply")
-    arguments = _TICKET + shortstr(name) + bytes((_EXCLUSIVE | _NO_WAIT,)) + table(b"")
-    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
-    peer.barrier()
-    replies = peer.pending("queue.declare-ok")
-    peer.call("queue.declare", queue=name, passive=True)
-    # A second connection sees the exclusive bit: it finds the queue locked, not missing.
-    other = peer.another().open_channel()
-    other.send("queue.declare", queue=name, passive=True)
-    arrival = other.arrival("queue.declare-ok")
-    observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
-    return holds(peer, not replies and is_locked(peer, arrival), observed, seen=arrival)
-
-
-@on_channel("field.bits.sent", covers=["data-fields/bits/packing"])
-def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
-    """The server sends a single bit of a method as the lowest bit of its octet."""
-    peer.claim("flow-ok with the octet 0x01 for active")
-    peer.call("channel.flow", active=True)
-    return equals(peer, sent_method(peer, "channel.flow-ok").payload[4:].hex(), "01", "arguments of flow-ok")
+borrow(framing_methods.bits_are_read_from_the_low_end, "field.bits.read", ["data-fields/bits/packing"])
+borrow(framing_methods.bits_are_sent_from_the_low_end, "field.bits.sent", ["data-fields/bits/packing"])
 
 
 # strings
@@ -198,16 +179,11 @@ def long_string_of_every_octet(peer: Peer, queue: str) -> Verdict:
     return holds(peer, got == text, "the same" if got == text else f"{got!r:.80}")
 
 
-@on_channel("field.strings.longest", covers=["limitations/short-string", "data-fields/strings/short"])
-def longest_short_string(peer: Peer) -> Verdict:
-    """The server delivers a routing key of 255 octets of UTF-8 unchanged."""
-    queue, exchange = peer.queue(), peer.exchange("fanout")
-    peer.call("queue.bind", queue=queue, exchange=exchange)
-    # 127 letters of two octets and one of one octet: 255 octets in 128 characters.
-    key = "é" * 127 + "x"
-    peer.claim("the routing key of 255 octets")
-    peer.publish(key, b"body", exchange=exchange)
-    return equals(peer, fetch(peer, queue)["routing_key"], key, "routing key")
+borrow(
+    framing_methods.longest_short_string,
+    "field.strings.longest",
+    ["limitations/short-string", "data-fields/strings/short"],
+)
 
 
 # timestamps

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 from amqpspec.peer.context import OutOfReach
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
+from amqpspec.run.case import case, declare
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, must_refuse, outlived, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_small_frames
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
@@ -24,9 +26,10 @@ from amqpspec.suites.amqp_wire_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
     UNDEFINED_FRAME_TYPES,
     hand_frame,
-    largest_payload,
     question,
 )
+
+borrow = partial(declare, globals())
 
 _METHOD, _HEADER, _BODY, _TRACE, _HEARTBEAT = 1, 2, 3, 7, 8
 # Signed and unsigned edges, and the octet that ends frames.
@@ -128,25 +131,13 @@ def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@on_channel("frame.channel-numbers.close-elsewhere", covers=["general-frame-format/channel-numbers"])
-def connection_close_off_channel_zero(peer: Peer) -> Verdict:
-    """connection.close on channel 1 is refused and does not close the connection normally."""
-    peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
-    return rejects_violation(peer)
-
-
-@on_channel("frame.channel-zero", covers=["grammar/channel-non-zero"])
-def other_method_on_channel_zero(peer: Peer) -> Verdict:
-    """A method of a class other than connection on channel 0 is refused."""
-    peer.send("basic.qos", channel=0, prefetch_count=1)
-    return rejects_violation(peer)
-
-
-@on_channel("frame.channel-zero.open", covers=["grammar/channel-non-zero"])
-def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
-    """channel.open on channel 0 is refused."""
-    peer.send("channel.open", channel=0)
-    return rejects_violation(peer)
+borrow(
+    framing.connection_close_off_channel_zero,
+    "frame.channel-numbers.close-elsewhere",
+    ["general-frame-format/channel-numbers"],
+)
+borrow(framing.other_method_on_channel_zero, "frame.channel-zero", ["grammar/channel-non-zero"])
+borrow(framing.channel_zero_is_not_to_be_opened, "frame.channel-zero.open", ["grammar/channel-non-zero"])
 
 
 # the size
@@ -178,11 +169,7 @@ def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
 # types
 
 
-@on_channel("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
-def undefined_frame_type(peer: Peer) -> Verdict:
-    """The server closes the socket, without sending anything more, after a frame of an undefined type."""
-    peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
-    return refuses_frame(peer)
+borrow(framing.undefined_frame_type, "amq_wlp_frame_01", ["amq_wlp_frame_01"])
 
 
 @case("wlp.frame_01.every-kind", covers=["amq_wlp_frame_01"])
@@ -253,21 +240,16 @@ def zero_as_end_octet(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@on_channel("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
-def size_one_too_small(peer: Peer) -> Verdict:
-    """The server closes the socket after a frame whose size field is one octet too small."""
-    payload = question(peer)[peer.dialect.layout.header_octets : -1]
-    peer.send_frame("method", payload, size=len(payload) - 1)
-    return refuses_frame(peer)
-
-
-@on_channel("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
-def size_one_too_large(peer: Peer) -> Verdict:
-    """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
-    payload = question(peer)[peer.dialect.layout.header_octets : -1]
-    # The true end octet becomes payload; the question supplies the octet in its place, its type 1.
-    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
-    return refuses_frame(peer)
+borrow(
+    framing.size_one_too_small,
+    "wlp.frame_02.size-too-small",
+    ["amq_wlp_frame_02", "general-frame-format/size"],
+)
+borrow(
+    framing.size_one_too_large,
+    "wlp.frame_02.size-too-large",
+    ["amq_wlp_frame_02", "general-frame-format/size"],
+)
 
 
 @case("wlp.frame_02.in-handshake", covers=["amq_wlp_frame_02"], slow=True)
@@ -314,12 +296,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     return outlived(peer, refuses_frame(peer))
 
 
-@on_small_frames("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
-def oversized_method_frame(peer: Peer) -> Verdict:
-    """A method frame larger than the agreed size is refused."""
-    filler = {"filler": bytes(peer.frame_max_octets)}
-    peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
-    return outlived(peer, refuses_frame(peer))
+borrow(framing.oversized_method_frame, "wlp.frame_03.method", ["amq_wlp_frame_03"], destructive=True)
 
 
 @on_small_frames("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
@@ -333,11 +310,4 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     return outlived(peer, rejects_violation(peer, barrier=False))
 
 
-@on_small_frames("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
-def largest_frame(peer: Peer) -> Verdict:
-    """The server accepts a frame of exactly the agreed size, including header and end octet."""
-    queue = peer.queue()
-    body = bytes(largest_payload(peer))
-    peer.claim("a frame of the agreed size is accepted")
-    peer.publish(queue, body, chunk=len(body))
-    return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")
+borrow(framing.largest_frame, "wlp.frame_03.largest", ["amq_wlp_frame_03"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from amqpspec.peer.methods.arrivals import HeartbeatArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.case import case, declare
+from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_heartbeats
 from amqpspec.suites.amqp_0_9_1._cases import on_channel
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, opened_with_heartbeats
 from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
@@ -81,15 +82,12 @@ def heartbeat_with_a_payload(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_heartbeat_02", covers=["amq_wlp_heartbeat_02"])
-def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
-    """Heartbeats on a connection that agreed on no heartbeats are discarded without an error."""
-    peer.open_channel(heartbeat=0)
-    peer.claim("no exception after heartbeats that were not agreed on")
-    for _ in range(3):
-        peer.send_frame("heartbeat", b"", 0)
-    # Whether the server sends some itself is judged by another case.
-    return allows(peer)
+declare(
+    globals(),
+    framing_heartbeats.heartbeat_that_nobody_asked_for,
+    "amq_wlp_heartbeat_02",
+    ["amq_wlp_heartbeat_02"],
+)
 
 
 @case("wlp.heartbeat_02.in-handshake", covers=["amq_wlp_heartbeat_02"])

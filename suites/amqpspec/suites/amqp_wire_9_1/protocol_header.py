@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Ended, Garbled, HeaderArrived
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.record.rows import Outcome
-from amqpspec.run.case import case
+from amqpspec.run.case import case, declare
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing
+from amqpspec.suites.amqp_0_9_1._closing import answer_is_served
 
 # Class 1 and instance 1 as they should be, then version 99-99. The header below is the draft's own
 # example of another class.
@@ -114,18 +114,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
     return holds(peer, version in ((9, 1), wanted), f"version {version}", "the version of the header")
 
 
-@case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
-def http_on_the_same_port(peer: Peer) -> Verdict:
-    """The server answers an HTTP request in HTTP, or sends a protocol header and closes the socket."""
-    peer.claim("an answer in another protocol than AMQP, or a protocol header and the socket closes")
-    peer.send_octets(_GET)
-    reaction = peer.reaction(0, barrier=False)
-    if isinstance(reaction.arrivals[0], Garbled):
-        return observed_either_way(peer, "another protocol is served on the port")
-    verdict = judge_reaction(peer, reaction)
-    if verdict.outcome is not Outcome.PASS:
-        return verdict
-    return observed_either_way(peer, "only AMQP is served", reaction)
+declare(globals(), framing.http_on_the_same_port, "amq_wlp_header_02", ["amq_wlp_header_02"])
 
 
 @case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
@@ -156,23 +145,8 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
 
 
 def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
-    """The header in answer to a refused one is served on the next connection.
-
-    Versions from 0-10 on are served by the same header in return, and the conversation continues.
-    """
+    """The header in answer to a refused one is served on the next connection."""
     peer.connect()
     peer.claim("a protocol header that the target accepts on the next connection")
     peer.send_header(refused)
-    reaction = peer.reaction(0, barrier=False)
-    offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
-    if offered is None:
-        raise Unmet("a protocol header", reaction.describe(peer.dialect), reaction)
-    again = peer.another()
-    again.send_header(offered)
-    start = again.arrival("connection.start", channel=0)
-    served = isinstance(start, MethodArrived) and start.name == "connection.start"
-    # A version that is not served would be answered by the end, not by silence or more octets.
-    if isinstance(start, HeaderArrived) and start.header.octets == offered:
-        served = not isinstance(again.read(again.now() + again.patience_s), Ended)
-    observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"
-    return holds(peer, served, observed, seen=start)
+    return answer_is_served(peer)

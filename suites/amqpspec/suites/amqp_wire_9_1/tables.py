@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from typing import Any
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.run.case import case
+from amqpspec.run.case import case, declare
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1 import framing_tables
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._login import greeted_with
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr, table
+from amqpspec.suites.amqp_0_9_1.framing_tables import refuses_arguments, refuses_name
 from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, tested
 from amqpspec.wire.values import Raw, Table, TableLike, Typed
+
+borrow = partial(declare, globals())
 
 # Bit 13: headers is the third property of class basic.
 _HEADERS = 0x2000
@@ -36,11 +41,7 @@ def server_sends_defined_types(peer: Peer) -> Verdict:
     return holds(peer, all(tag in _DEFINED_TAGS for tag in tags), f"types {', '.join(tags) or 'none'}")
 
 
-@case("table.value-types.undefined", covers=["grammar/table-value-types"])
-def undefined_tag(peer: Peer) -> Verdict:
-    """A value with an undefined tag is refused."""
-    # A name, tag Z, four octets of value. Z is a tag in no version.
-    return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
+borrow(framing_tables.undefined_tag, "table.value-types.undefined", ["grammar/table-value-types"])
 
 
 @case("table.value-types.later", covers=["grammar/table-value-types"], needs=["cycle-header"])
@@ -50,7 +51,7 @@ def tag_of_a_later_version(peer: Peer) -> Verdict:
     for tag in ("i", "t", "l"):
         # Later versions give these 4, 1 and 8 octets of value: eight are there, so that each could be read.
         octets = table(shortstr("name") + tag.encode() + b"\x01\x00\x00\x00\x00\x00\x00\x00")
-        verdicts.append(_refuses_arguments(peer.another(), octets))
+        verdicts.append(refuses_arguments(peer.another(), octets))
     return worst(verdicts)
 
 
@@ -80,43 +81,20 @@ def table_packed_by_hand(peer: Peer, queue: str) -> Verdict:
     return holds(peer, not lost, f"without {', '.join(lost)}: {got}" if lost else "all of it")
 
 
-@case("table.format.beyond-frame", covers=["field-tables/format"])
-def table_longer_than_its_frame(peer: Peer) -> Verdict:
-    """A table that announces more octets than its frame contains is refused."""
-    return _refuses_arguments(peer, table(b"", size=1000))
-
-
-@case("table.format.value-beyond-table", covers=["field-tables/format"])
-def value_longer_than_its_table(peer: Peer) -> Verdict:
-    """A long string that is longer than the table around it is refused."""
-    # Tag S announces 0x03E8 = 1000 octets, three follow.
-    return _refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
-
-
-@case("table.format.value-missing", covers=["field-tables/format"])
-def name_without_a_value(peer: Peer) -> Verdict:
-    """A field name at the end of a table, with neither tag nor value, is refused."""
-    return _refuses_arguments(peer, table(shortstr("name")))
-
-
-@case("table.format.nested-beyond-table", covers=["field-tables/format"])
-def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
-    """A nested table that is longer than the table around it is refused."""
-    return _refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
+borrow(framing_tables.table_longer_than_its_frame, "table.format.beyond-frame", ["field-tables/format"])
+borrow(framing_tables.value_longer_than_its_table, "table.format.value-beyond-table", ["field-tables/format"])
+borrow(framing_tables.name_without_a_value, "table.format.value-missing", ["field-tables/format"])
+borrow(
+    framing_tables.nested_table_longer_than_its_table,
+    "table.format.nested-beyond-table",
+    ["field-tables/format"],
+)
 
 
 # names
 
 
-@on_queue("table.names", covers=["field-tables/names"])
-def legal_field_names(peer: Peer, queue: str) -> Verdict:
-    """The server accepts field names of letters, $, #, digits and underscores, up to 128 characters."""
-    names = ("$first", "#first", "mixed_Case9$#", "x", "n" * 128)
-    peer.claim("no exception for legal field names")
-    peer.publish(queue, b"body", properties={"headers": dict.fromkeys(names, b"value")})
-    message = fetch(peer, queue)
-    lost = set(names) - set(message.properties["headers"].names())
-    return equals(peer, sorted(lost), [], "names that were not returned")
+borrow(framing_tables.legal_field_names, "table.names", ["field-tables/names"])
 
 
 @case("table.names.sent", covers=["field-tables/names"])
@@ -131,30 +109,12 @@ def names_that_a_server_sends(peer: Peer) -> Verdict:
 def field_names_are_checked(peer: Peer) -> Verdict:
     """A field name that violates every naming rule is not accepted."""
     # A digit first, then signs that no name may have: wrong in any reading of the rule.
-    return _refuses_name(peer, "9-\u00a7!")
+    return refuses_name(peer, "9-\u00a7!")
 
 
-@case("amq_wlp_table_01", covers=["amq_wlp_table_01"])
-def field_name_begins_with_a_digit(peer: Peer) -> Verdict:
-    """A field name that begins with a digit is refused."""
-    return _refuses_name(peer, "1st")
-
-
-@case("wlp.table_01.illegal-octet", covers=["amq_wlp_table_01"])
-def field_name_with_a_blank(peer: Peer) -> Verdict:
-    """A field name that contains a space is refused, also in a nested table."""
-    return worst(
-        [
-            _refuses_name(peer, "two words"),
-            _refuses_fields(peer.another(), {"sound": {"two words": b"value"}}),
-        ]
-    )
-
-
-@case("wlp.table_01.too-long", covers=["amq_wlp_table_01"])
-def field_name_too_long(peer: Peer) -> Verdict:
-    """A field name of 129 characters is refused."""
-    return _refuses_name(peer, "n" * 129)
+borrow(framing_tables.field_name_begins_with_a_digit, "amq_wlp_table_01", ["amq_wlp_table_01"])
+borrow(framing_tables.field_name_with_a_blank, "wlp.table_01.illegal-octet", ["amq_wlp_table_01"])
+borrow(framing_tables.field_name_too_long, "wlp.table_01.too-long", ["amq_wlp_table_01"])
 
 
 @on_channel("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
@@ -285,23 +245,3 @@ def _is_name(name: str) -> bool:
     legal = all(c.isascii() and (c.isalnum() or c in "$#_") for c in name)
     # 128 characters at most. An underline may not come first.
     return legal and 1 <= len(name) <= 128 and not name[0].isdigit() and name[0] != "_"
-
-
-def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
-    """The table as arguments of a declaration is refused."""
-    peer.open_channel()
-    name = peer.will_clean("queue", peer.name("q"))
-    peer.send("queue.declare", queue=name, exclusive=True, arguments=Raw(octets))
-    return rejects_violation(peer)
-
-
-def _refuses_name(peer: Peer, name: str) -> Verdict:
-    """A header field of that name is refused."""
-    return _refuses_fields(peer, {name: b"value"})
-
-
-def _refuses_fields(peer: Peer, fields: dict[str, Any]) -> Verdict:
-    """Headers of a message are refused."""
-    peer.open_channel()
-    peer.publish(peer.name("nowhere"), b"", properties={"headers": fields})
-    return rejects_violation(peer)

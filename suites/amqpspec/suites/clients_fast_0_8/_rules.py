@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from amqpspec.run.amqp_fast_0_8.books import Books
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
+from amqpspec.run.case import declare as declare_case
 from amqpspec.run.clients.judging import Looked, Rule, conducts
-from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_fast_0_8 import EVERY
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame
@@ -47,9 +45,4 @@ def declare(
     where: dict[str, Any], id: str, rows: str, rule: Rule, title: str, scenarios: tuple[str, ...] = EVERY
 ) -> None:
     """Make a case of a rule in a module; ``rows`` are ids with spaces between them."""
-
-    def body(client: Client) -> Verdict:
-        return conducts(client, rule, *scenarios)
-
-    body.__doc__, body.__module__ = title, where["__name__"]
-    where[f"case_{id}"] = case(f"client.{id}", covers=rows.split())(body)
+    declare_case(where, lambda c: conducts(c, rule, *scenarios), f"client.{id}", rows.split(), title=title)

@@ -11,12 +11,11 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from amqpspec.run.case import Case, case, cases_of
-from amqpspec.run.clients.client import Client
+from amqpspec.run.case import cases_of
+from amqpspec.run.case import declare as declare_case
 from amqpspec.run.clients.judging import answers_violation
 from amqpspec.run.clients.provoking import Oracle, Provocation, declare
 from amqpspec.run.methods.agent_wire_9_1 import row_of
-from amqpspec.run.verdict import Verdict
 from amqpspec.suites.clients_0_9_1._judging import LEAVING, refusal_by
 from amqpspec.suites.clients_0_9_1._octets import Octets
 from amqpspec.suites.clients_wire_9_1 import DIALECT
@@ -28,16 +27,8 @@ def borrow(where: dict[str, Any], module: ModuleType, without: Collection[str] =
     """Declare the cases of a module of the 0-9-1 suite in a module of this one, except those with these ids."""
     for known in cases_of(module):
         if known.id not in without:
-            _borrowed(where, known)
-
-
-def _borrowed(where: dict[str, Any], known: Case) -> None:
-    def body(client: Client) -> Verdict:
-        return known.body(client)
-
-    body.__doc__, body.__module__ = known.title, where["__name__"]
-    rows = [row_of(row) for row in known.covers]
-    where[f"case_{known.id}"] = case(known.id, covers=rows, slow=known.slow)(body)
+            rows = [row_of(row) for row in known.covers]
+            declare_case(where, known.body, known.id, rows, slow=known.slow)
 
 
 def hostile(
