@@ -62,7 +62,7 @@ def connection_exception_lets_go(peer: Peer, queue: str) -> Verdict:
 @on_channel("reply-codes.channel", covers=["reply-codes/digits"])
 def digits_of_a_channel_exception(peer: Peer) -> Verdict:
     """The code of a channel exception has three digits: the first is 3 to 5, the second 0 to 4."""
-    _fail_softly(peer, 1)
+    peer.send("queue.declare", queue=peer.name("missing"), passive=True)
     return _digits(peer)
 
 
@@ -71,11 +71,6 @@ def digits_of_a_connection_exception(peer: Peer) -> Verdict:
     """The code of a connection exception has three digits: the first is 3 to 5, the second 0 to 4."""
     _fail_hard(peer)
     return _digits(peer)
-
-
-def _fail_softly(peer: Peer, channel: int) -> None:
-    """Ask for a queue that there is not."""
-    peer.send("queue.declare", channel=channel, queue=peer.name("missing"), passive=True)
 
 
 def _fail_hard(peer: Peer) -> None:
