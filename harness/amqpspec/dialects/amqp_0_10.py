@@ -41,9 +41,9 @@ def _driver() -> Driver:
 
 
 def _reference() -> Connect:
-    from amqpspec.reference.amqp_0_10.inbox import connect
+    from amqpspec.reference.amqp_0_10.inbox import Inbox
 
-    return connect
+    return Inbox
 
 
 def _faults() -> Faults:

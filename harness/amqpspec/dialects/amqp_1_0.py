@@ -42,9 +42,9 @@ def _driver() -> Driver:
 
 
 def _reference() -> Connect:
-    from amqpspec.reference.amqp_1_0.inbox import connect
+    from amqpspec.reference.amqp_1_0.inbox import Inbox
 
-    return connect
+    return Inbox
 
 
 def _faults() -> Faults:

@@ -39,9 +39,9 @@ def _driver() -> Driver:
 
 
 def _reference() -> Connect:
-    from amqpspec.reference.amqp_fast_0_8.inbox import connect
+    from amqpspec.reference.amqp_fast_0_8.inbox import Inbox
 
-    return connect
+    return Inbox
 
 
 def _faults() -> Faults:

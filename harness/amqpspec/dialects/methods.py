@@ -24,9 +24,9 @@ def driver() -> Driver:
 
 def reference() -> Connect:
     """Returns the function that makes the reference broker's end of a connection."""
-    from amqpspec.reference.methods.inbox import connect
+    from amqpspec.reference.methods.inbox import Inbox
 
-    return connect
+    return Inbox
 
 
 def layers() -> Callable[[str], Layers]:

@@ -34,11 +34,11 @@ def plant(defect: Defect) -> None:
     go_on = seams.inbox.on_frame
 
     def on_frame(self: Any, incoming: Any) -> None:
-        taken = as_taken(self.connection, incoming)
+        taken = as_taken(self, incoming)
         if taken is None:
             return
         if condition.is_at(seams.frame_of(incoming)):
-            effect(self.connection, lambda: go_on(self, taken), seams)
+            effect(self, lambda: go_on(self, taken), seams)
         else:
             go_on(self, taken)
 

@@ -21,8 +21,8 @@ Connection = Any
 class BrokerSeams:
     """Where a defect can be put into a reference broker.
 
-    ``inbox`` is the class whose ``on_frame`` takes each frame that comes in on its ``connection``; ``frame_of`` says
-    which one it is. ``consumers`` are those of a connection, and ``deliver`` hands a consumer a message that no one
+    ``inbox`` is the class of connections whose ``on_frame`` takes each frame that comes in; ``frame_of`` says which
+    one it is. ``consumers`` are those of a connection, and ``deliver`` hands a consumer a message that no one
     has sent there. ``beside`` gives a frame another channel: the next one.
     """
 

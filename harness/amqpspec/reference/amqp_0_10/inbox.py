@@ -144,11 +144,6 @@ class Inbox(Connection):
             self.refuse("connection/tune-ok/channel-max/available-channels", f"channel {frame.channel}")
         return True
 
-    @property
-    def connection(self) -> Connection:
-        """The connection to which the input belongs: itself."""
-        return self
-
     def on_frame(self, taken: Taken) -> None:
         """Handle one assembly."""
         channel = self.current = self.channels.setdefault(taken.channel, Channel(taken.channel))
@@ -341,11 +336,6 @@ def _rule_of(error: WireError) -> str:
 def _has_unknown_types(order: Order) -> bool:
     headers = order.struct("message.message-properties").get("application_headers") or ()
     return any(isinstance(value.type, int) for _, value in headers)
-
-
-def connect(core: Core) -> Connection:
-    """The broker's end of a new connection."""
-    return Inbox(core)
 
 
 FAULTS = fault_table("""

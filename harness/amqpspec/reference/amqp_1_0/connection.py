@@ -7,8 +7,8 @@ Knows: what may be sent in which phase, how a refusal is sent at its scope. Must
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Protocol
+from abc import abstractmethod
+from typing import Any
 
 from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.announcing import open_fields
@@ -32,24 +32,8 @@ from amqpspec.wire.amqp_1_0.values import Symbol
 CLOSE_S, KEPT_S = 3.0, 30.0
 
 
-class Reader(Protocol):
-    """The input of a connection; ``session`` and ``link`` are those of the current frame."""
-
-    session: Session | None
-    link: LinkEndpoint | None
-
-    def on_header(self) -> bool:
-        """Handle a protocol header; False if more octets are needed."""
-
-    def on_frame(self, incoming: wire.Incoming) -> None:
-        """Handle a frame."""
-
-    def forget_frame(self) -> None:
-        """Forget session and link."""
-
-
 class Connection(BrokerConnection):
-    """One connection."""
+    """One connection; ``inbox`` adds its input. ``session`` and ``link`` are those of the current frame."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR = "amqp:connection:forced", "amqp:internal-error"
@@ -57,7 +41,7 @@ class Connection(BrokerConnection):
     phase: Phase
     login: FaultyLogin
 
-    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.splitter = wire.Splitter(self.refuse, self.faulty)
         self.phase = Phase.HEADER
@@ -70,7 +54,8 @@ class Connection(BrokerConnection):
         self.opened = self.greeted = self.just_opened = False
         self.transactions = Transactions(self.faulty)
         self.signs = self.idle = Idle(self)
-        self._inbox = reader(self)
+        self.session: Session | None = None
+        self.link: LinkEndpoint | None = None
 
     @property
     def nodes(self) -> Nodes:
@@ -110,20 +95,28 @@ class Connection(BrokerConnection):
             if self.phase is Phase.OPEN and self.faulty("split-frames-lost"):
                 self.splitter.clear()
 
+    @abstractmethod
+    def on_header(self) -> bool:
+        """Handle a protocol header; False if more octets are needed."""
+
+    @abstractmethod
+    def on_frame(self, incoming: wire.Incoming) -> None:
+        """Handle a frame."""
+
     def forget_frame(self) -> None:
         """Forget session and link of the last frame."""
-        self._inbox.forget_frame()
+        self.session = self.link = None
 
     def _next(self) -> bool:
         """Handle a header or a frame; False if more octets are needed."""
         if self.phase in HEADERS:
-            return self._inbox.on_header()
+            return self.on_header()
         incoming = self.splitter.next()
         if incoming is None:
             return False
         if self._is_life(incoming):
             self.idle.received()
-        self._inbox.on_frame(incoming)
+        self.on_frame(incoming)
         return True
 
     def _is_life(self, incoming: wire.Incoming) -> bool:
@@ -176,7 +169,7 @@ class Connection(BrokerConnection):
             self._send_error(refusal.scope, fitting(refused), refused.text)
 
     def _send_error(self, scope: Scope, condition: str, text: str) -> None:
-        session, link = self._inbox.session, self._inbox.link
+        session, link = self.session, self.link
         if scope is Scope.LINK and link is not None and link.attached:
             link.fail(condition, text)
         elif scope in (Scope.LINK, Scope.SESSION) and session is not None and not session.ended:

@@ -11,11 +11,9 @@ from amqpspec.reference.amqp_1_0 import limits, opening, securing, wire
 from amqpspec.reference.amqp_1_0.beginning import answer_begin, free_channel
 from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.dispatch import on_session_frame
-from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.phases import Phase
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.amqp_1_0.sound import check
-from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.performatives import Composed
@@ -27,70 +25,59 @@ _VERSION = (1, 0, 0)
 _SYMBOLS = (b"\xa3", b"\xb3")
 
 
-class Inbox:
-    """The input of one connection."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection, self.faulty = connection, connection.faulty
-        self.session: Session | None = None
-        self.link: LinkEndpoint | None = None
-
-    def forget_frame(self) -> None:
-        """Forget which session and link the last frame was for."""
-        self.session = self.link = None
+class Inbox(Connection):
+    """A connection with its input."""
 
     # --- protocol headers
 
     def on_header(self) -> bool:
         """Handle a protocol header; False if more octets are needed."""
-        splitter, connection = self.connection.splitter, self.connection
+        splitter = self.splitter
         name = HEADERS["amqp"][:4]
         head = splitter.peek(HEADER_OCTETS)
         if not name.startswith(head[:4]):
-            if connection.phase is Phase.SECOND_HEADER and self.faulty("no-header-after-the-outcome"):
-                connection.phase = Phase.OPENING
+            if self.phase is Phase.SECOND_HEADER and self.faulty("no-header-after-the-outcome"):
+                self.phase = Phase.OPENING
                 return True
-            connection.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
+            self.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
         if len(head) < HEADER_OCTETS:
             return False
         splitter.take(HEADER_OCTETS)
         self._check_version(tuple(head[5:]))
         if self.faulty("version-one-refused"):
-            connection.refuse("version/highest-otherwise", "version 1.0.0")
+            self.refuse("version/highest-otherwise", "version 1.0.0")
         self._begin_layer(head[4])
         return True
 
     def _check_version(self, version: tuple[int, ...]) -> None:
         if version > _VERSION:
-            self.connection.refuse("version/highest-not-above", f"version {version}")
+            self.refuse("version/highest-not-above", f"version {version}")
         if version < _VERSION:
-            self.connection.refuse("version/highest-otherwise", f"version {version}")
+            self.refuse("version/highest-otherwise", f"version {version}")
 
     def _begin_layer(self, protocol_id: int) -> None:
-        connection = self.connection
-        if protocol_id == HEADERS["sasl"][4] and connection.phase is Phase.HEADER:
-            securing.greet(connection)
+        if protocol_id == HEADERS["sasl"][4] and self.phase is Phase.HEADER:
+            securing.greet(self)
             return
         if protocol_id != HEADERS["amqp"][4]:
-            connection.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
-        if connection.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
+            self.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
+        if self.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
             return
-        connection.greet("amqp")
-        connection.phase = Phase.OPENING
+        self.greet("amqp")
+        self.phase = Phase.OPENING
 
     # --- frames
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has arrived."""
-        connection = self.connection
-        if connection.phase is Phase.SASL:
-            securing.on_frame(connection, incoming)
-        if connection.phase in (Phase.SASL, Phase.SECOND_HEADER, Phase.ENDED):
+        if self.phase is Phase.SASL:
+            securing.on_frame(self, incoming)
+        if self.phase in (Phase.SASL, Phase.SECOND_HEADER, Phase.ENDED):
             return
         if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
             return
         if incoming.type != wire.AMQP:
-            connection.refuse("framing/type", f"a frame of type {incoming.type}")
+            self.refuse("framing/type", f"a frame of type {incoming.type}")
         if not incoming.body:
             self._on_empty(incoming.channel)
             return
@@ -99,12 +86,11 @@ class Inbox:
             self._on_performative(incoming.channel, *read)
 
     def _on_empty(self, channel: int) -> None:
-        connection = self.connection
-        if connection.phase is Phase.OPENING:
-            connection.refuse("connections/empty-frame/after-open", "an empty frame before open")
+        if self.phase is Phase.OPENING:
+            self.refuse("connections/empty-frame/after-open", "an empty frame before open")
         if channel and self.faulty("empty-frames-refused-off-channel-zero"):
-            connection.close("amqp:not-allowed", "an empty frame on another channel than 0")
-        session = connection.sessions.get(channel)
+            self.close("amqp:not-allowed", "an empty frame on another channel than 0")
+        session = self.sessions.get(channel)
         if session is not None and self.faulty("empty-frames-count-as-transfers"):
             session.count_incoming()
         if session is not None and self.faulty("empty-frame-breaks-delivery"):
@@ -112,8 +98,7 @@ class Inbox:
 
     def _read(self, incoming: wire.Incoming) -> tuple[Composed, bytes] | None:
         """The performative and the payload; None if it is unreadable and was tolerated, or is discarded."""
-        connection = self.connection
-        self.session = connection.sessions.get(incoming.channel)
+        self.session = self.sessions.get(incoming.channel)
         if self._discards(incoming):
             return None
         try:
@@ -121,36 +106,35 @@ class Inbox:
             if incoming.body[1:2] in _SYMBOLS and self.faulty("performatives-by-symbol-refused"):
                 value = None
         except WireError as error:
-            connection.refuse("definitions/condition/decode-error", str(error))
+            self.refuse("definitions/condition/decode-error", str(error))
             return None
         if not (isinstance(value, Composed) and "frame" in value.row.provides):
-            connection.refuse("framing/performative", f"a frame body that begins with {type(value).__name__}")
+            self.refuse("framing/performative", f"a frame body that begins with {type(value).__name__}")
             return None
         return value, incoming.body[end:]
 
     def _discards(self, incoming: wire.Incoming) -> bool:
         """Whether a frame is discarded unread: after an error, all but the one that is waited for."""
-        connection, session = self.connection, self.session
-        if connection.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
+        session = self.session
+        if self.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
             return bool(_name(incoming.body) != "close")
         if session is None or not session.discarding or self.faulty("session-works-on-after-end"):
             return False
         return _name(incoming.body) not in ("end", "close")
 
     def _on_performative(self, channel: int, frame: Composed, payload: bytes) -> None:
-        connection = self.connection
-        if connection.phase is Phase.OPENING and frame.name != "open":
-            connection.refuse("connections/opening/open-first", f"{frame.name} before open")
+        if self.phase is Phase.OPENING and frame.name != "open":
+            self.refuse("connections/opening/open-first", f"{frame.name} before open")
         if _is_bare(frame.get("error")) and self.faulty("bare-errors-refused"):
-            connection.close("amqp:invalid-field", f"{frame.name} with an error without description")
+            self.close("amqp:invalid-field", f"{frame.name} with an error without description")
         elif frame.name == "open":
-            opening.on_open(connection, channel, frame)
+            opening.on_open(self, channel, frame)
         elif frame.name == "close" and self._close_lost(channel):
             return
         elif frame.name == "close":
-            connection.closed_by_peer()
+            self.closed_by_peer()
         elif channel > limits.CHANNEL_MAX - bool(self.faulty("channel-max-counted-from-one")):
-            connection.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
+            self.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
         elif frame.name == "begin":
             self._on_begin(channel, frame)
         else:
@@ -159,32 +143,29 @@ class Inbox:
     def _close_lost(self, channel: int) -> bool:
         if channel and self.faulty("close-off-channel-zero-ignored"):
             return True
-        return self.connection.just_opened and self.faulty("pipelined-close-lost")
+        return self.just_opened and self.faulty("pipelined-close-lost")
 
     def _on_begin(self, channel: int, frame: Composed) -> None:
-        connection = self.connection
-        check(frame, connection.refuse)
+        check(frame, self.refuse)
         if self.session is not None:
-            connection.refuse("sessions/begin/unused-channel", f"channel {channel} has a session")
+            self.refuse("sessions/begin/unused-channel", f"channel {channel} has a session")
             return
         if frame.get("remote_channel") is not None:
-            connection.refuse(
-                "sessions/begin/remote-channel-empty", "remote-channel in a begin that answers none"
-            )
-        session = Session(connection, channel, free_channel(connection), frame)
+            self.refuse("sessions/begin/remote-channel-empty", "remote-channel in a begin that answers none")
+        session = Session(self, channel, free_channel(self), frame)
         if session.outgoing < 0:
-            connection.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
+            self.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
             return
-        failed = any(other.discarding for other in connection.sessions.values())
+        failed = any(other.discarding for other in self.sessions.values())
         if failed and self.faulty("begin-beside-failed-session-refused"):
-            connection.close("amqp:illegal-state", "a begin while a session waits for its end")
+            self.close("amqp:illegal-state", "a begin while a session waits for its end")
             return
-        if connection.sessions and self.faulty("first-session-only"):
-            connection.close("amqp:not-allowed", "one session only")
+        if self.sessions and self.faulty("first-session-only"):
+            self.close("amqp:not-allowed", "one session only")
             return
-        connection.sessions[channel] = session
+        self.sessions[channel] = session
         if self.faulty("pipelined-session-frames-lost"):
-            connection.splitter.clear()
+            self.splitter.clear()
         answer_begin(session)
 
     def _on_session_frame(self, channel: int, frame: Composed, payload: bytes) -> None:
@@ -199,7 +180,7 @@ class Inbox:
 
     def _sorted(self, channel: int) -> Session | None:
         """The session of an incoming channel."""
-        sessions = self.connection.sessions
+        sessions = self.sessions
         if self.faulty("frames-go-to-the-first-session"):
             return next(iter(sessions.values()), None)
         if self.faulty("incoming-channel-sought-by-outgoing"):
@@ -207,13 +188,10 @@ class Inbox:
         return sessions.get(channel)
 
     def _on_unmapped(self, channel: int, frame: Composed) -> None:
-        connection = self.connection
-        connection.refuse(
-            "sessions/states/unmapped", f"{frame.name} on channel {channel}, which has no session"
-        )
+        self.refuse("sessions/states/unmapped", f"{frame.name} on channel {channel}, which has no session")
         if frame.name != "end":
-            self.session = Session(connection, channel, free_channel(connection), None)
-            connection.sessions[channel] = self.session
+            self.session = Session(self, channel, free_channel(self), None)
+            self.sessions[channel] = self.session
             on_session_frame(self.session, frame, b"")
 
 
@@ -229,11 +207,6 @@ def _name(body: bytes) -> str:
     except WireError:
         return ""
     return value.name if isinstance(value, Composed) else ""
-
-
-def connect(core: Core) -> Connection:
-    """The broker's end of a new connection."""
-    return Connection(core, Inbox)
 
 
 FAULTS = fault_table("""

@@ -6,8 +6,8 @@ Knows: what may be sent in which phase, how a refusal is sent on its level. Must
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from abc import abstractmethod
+from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8.channels import Channel
 from amqpspec.reference.amqp_fast_0_8.destinations import Destinations, destinations_of
@@ -37,28 +37,14 @@ _LIMITS = ("tuning/channel-max", "tuning/handle-max")
 _SIZES = ("frames/size-forms", "connection/response/size", "connection/tune/size")
 
 
-class Reader(Protocol):
-    """The input of a connection; ids are those that the current command names, 0 for none."""
-
-    channel_id: int
-    handle_id: int
-    confirm_tag: int
-
-    def next(self) -> bool:
-        """Handle the next command; False if more octets are needed."""
-
-    def forget(self) -> None:
-        """Forget the ids."""
-
-
 class Connection(BrokerConnection):
-    """One connection."""
+    """One connection; ``inbox`` adds its input. Ids are those that the current command names, 0 for none."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR, NO_ROOM = 507, 541, 506
     phase: Phase
 
-    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.phase = Phase.GREETING
         self.splitter = Splitter(self.refuse, self.faulty)
@@ -71,8 +57,7 @@ class Connection(BrokerConnection):
         self.client_name = ""
         self.asked_twice = False
         self.signs = self.pings = Pings(self)
-        self._code = 0
-        self._inbox = reader(self)
+        self.channel_id = self.handle_id = self.confirm_tag = self._code = 0
 
     @property
     def destinations(self) -> Destinations:
@@ -91,13 +76,17 @@ class Connection(BrokerConnection):
 
     # --- input
 
+    @abstractmethod
+    def next_command(self) -> bool:
+        """Handle the greeting or the next command, with its fragment; False if more octets are needed."""
+
     def take(self, data: bytes) -> None:
         """Handle every command that is whole."""
         if self.deaf:
             return
         self.splitter.feed(data)
         self.pings.received()
-        while not self.deaf and self.guarded(self._inbox.next):
+        while not self.deaf and self.guarded(self.next_command):
             if self.phase in BEFORE_OPEN and self.faulty("login-not-pipelined"):
                 self.splitter.clear()
         if self.phase is Phase.OPEN and self.channels and self.faulty("commands-in-one-read-lost"):
@@ -105,8 +94,7 @@ class Connection(BrokerConnection):
 
     def forget_frame(self) -> None:
         """Forget which channel and handle the last command named."""
-        self._inbox.forget()
-        self._code = 0
+        self.channel_id = self.handle_id = self.confirm_tag = self._code = 0
 
     # --- refusals
 
@@ -144,13 +132,12 @@ class Connection(BrokerConnection):
             self._say_no(refusal.scope, code, refused.text)
 
     def _say_no(self, scope: Scope, code: int, text: str) -> None:
-        inbox = self._inbox
-        handle, channel = inbox.handle_id, inbox.channel_id
-        if scope is Scope.DELIVERY and handle in self.handles and inbox.confirm_tag:
+        handle, channel = self.handle_id, self.channel_id
+        if scope is Scope.DELIVERY and handle in self.handles and self.confirm_tag:
             self.handles[handle].channel.say(
                 "handle.reply",
                 handle_id=handle,
-                confirm_tag=inbox.confirm_tag,
+                confirm_tag=self.confirm_tag,
                 reply_code=code,
                 reply_text=_shown(text),
             )

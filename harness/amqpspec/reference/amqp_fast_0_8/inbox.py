@@ -56,32 +56,26 @@ class Taken:
     fragment: bytes
 
 
-class Inbox:
-    """The input of one connection."""
+class Inbox(Connection):
+    """A connection with its input."""
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection, self.faulty = connection, connection.faulty
-        self.channel_id = self.handle_id = self.confirm_tag = 0
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
         self._waiting: tuple[Command, Args, int] | None = None
 
-    def forget(self) -> None:
-        """Forget which channel and handle the last command named."""
-        self.channel_id = self.handle_id = self.confirm_tag = 0
-
-    def next(self) -> bool:
+    def next_command(self) -> bool:
         """Handle the greeting or the next command, with its fragment; False if more octets are needed."""
-        connection = self.connection
-        if connection.phase is Phase.GREETING:
+        if self.phase is Phase.GREETING:
             return self._greeted()
         if self._waiting is None:
-            incoming = connection.splitter.next()
+            incoming = self.splitter.next()
             if incoming is None:
                 return False
             self._waiting = self._read(incoming)
             if self._waiting is None:
                 return True
         command, args, size = self._waiting
-        fragment = connection.splitter.take(size)
+        fragment = self.splitter.take(size)
         if fragment is None:
             return False
         self._waiting = None
@@ -91,40 +85,38 @@ class Inbox:
     # --- the greeting
 
     def _greeted(self) -> bool:
-        connection = self.connection
-        octets = connection.splitter.take(2)
+        octets = self.splitter.take(2)
         if octets is None:
             return False
         id, version = octets
         if id in PROTOCOL_IDS["reserved"][0]:
-            connection.refuse("initiation/protocol-ids", f"protocol id {id}")
+            self.refuse("initiation/protocol-ids", f"protocol id {id}")
         elif id != PROTOCOL_ID:
-            connection.refuse("initiation/invalid", f"protocol id {id}")
+            self.refuse("initiation/invalid", f"protocol id {id}")
         elif version < PROTOCOL_VERSION:
-            connection.refuse("syntax/initiation", f"version {version}")
-        opening.challenge(connection, version)
+            self.refuse("syntax/initiation", f"version {version}")
+        opening.challenge(self, version)
         return True
 
     # --- one command
 
     def _read(self, incoming: Incoming) -> tuple[Command, Args, int] | None:
         """A command with its fields, and how much follows it; None if it was refused, tolerated or discarded."""
-        connection = self.connection
         command = DIALECT.commands_by_code.get(incoming.code)
         if command is None and self.faulty("unknown-codes-skipped"):
             return None
         if command is None:
-            connection.refuse(_unknown(incoming.code), f"code {incoming.code}")
+            self.refuse(_unknown(incoming.code), f"code {incoming.code}")
             return None
-        if connection.phase in BEFORE_OPEN and incoming.size > DIALECT.layout.max_login_frame_octets:
+        if self.phase in BEFORE_OPEN and incoming.size > DIALECT.layout.max_login_frame_octets:
             rule = _LOGIN_SIZES.get(command.name, "connection/errors/kinds")
-            connection.refuse(rule, f"{command.name} of {incoming.size} octets")
+            self.refuse(rule, f"{command.name} of {incoming.size} octets")
         args = self._fields(command, incoming.fields)
         return None if args is None else (command, args, self._announced(command, args))
 
     def _fields(self, command: Command, octets: bytes) -> Args | None:
         self._name_ids(command, octets)
-        refuse = self.connection.refuse
+        refuse = self.refuse
         reader = FieldReader(octets, refuse, self.faulty)
         response = command.name == "connection.response"
         rule = "connection/summary/server/response-unknown" if response else "frames/fixed-fields"
@@ -149,7 +141,7 @@ class Inbox:
             elif field.name == "handle-id":
                 self.handle_id = number
             at += 2
-        handle = self.connection.handles.get(self.handle_id)
+        handle = self.handles.get(self.handle_id)
         if handle is not None and command.name != "handle.open":
             self.channel_id = handle.channel.id
 
@@ -160,75 +152,69 @@ class Inbox:
         if self.faulty("fragment-size-counts-the-frame"):
             size = max(0, size - 1)
         if size > FRAME_MAX_OCTETS:
-            self.connection.refuse("frames/size-forms", f"a fragment of {size} octets")
+            self.refuse("frames/size-forms", f"a fragment of {size} octets")
         return size
 
     def on_frame(self, taken: Taken) -> None:
         """Handle one command."""
-        connection, phase = self.connection, self.connection.phase
-        command, args = taken.command, taken.args
+        phase, command, args = self.phase, taken.command, taken.args
         self._remember(args)
         if command.name == "connection.close":
-            connection.closed_by_peer()
+            self.closed_by_peer()
         elif phase is Phase.CLOSING:
-            connection.close_again()
+            self.close_again()
         elif command.name in _NEVER:
-            connection.refuse(_NEVER[command.name], f"{command.title} from a client")
+            self.refuse(_NEVER[command.name], f"{command.title} from a client")
         elif phase in _LEGAL and command.name not in _LEGAL[phase]:
-            connection.refuse("connection/errors/kinds", f"{command.title} before CONNECTION OPEN")
+            self.refuse("connection/errors/kinds", f"{command.title} before CONNECTION OPEN")
         elif command.tier is Tier.CONNECTION:
-            opening.COMMANDS[command.name](connection, args)
+            opening.COMMANDS[command.name](self, args)
         elif not self._is_closing(command):
             self._serve(command, args, taken.fragment)
 
     def _remember(self, args: Mapping[str, Any]) -> None:
         self.confirm_tag = args.get("confirm_tag", 0)
         self.handle_id = args.get("handle_id", 0)
-        handle = self.connection.handles.get(self.handle_id)
+        handle = self.handles.get(self.handle_id)
         self.channel_id = args.get("channel_id", handle.channel.id if handle else 0)
 
     def _serve(self, command: Command, args: Args, fragment: bytes) -> None:
         if command.tier is Tier.CHANNEL:
-            channel_commands.COMMANDS[command.name](self.connection, args)
+            channel_commands.COMMANDS[command.name](self, args)
         elif command.name in transfers.COMMANDS:
-            transfers.COMMANDS[command.name](self.connection, args, fragment)
+            transfers.COMMANDS[command.name](self, args, fragment)
         else:
-            handle_commands.COMMANDS[command.name](self.connection, args)
+            handle_commands.COMMANDS[command.name](self, args)
 
     def _is_closing(self, command: Command) -> bool:
         """Whether a command meets a CLOSE of the broker, as its answer or as what is to be discarded."""
-        connection, name = self.connection, command.name
-        if self.channel_id in connection.closing_channels:
+        name = command.name
+        if self.channel_id in self.closing_channels:
             return self._meets_channel_close(name)
-        if name == "handle.open" or self.handle_id not in connection.closing_handles:
+        if name == "handle.open" or self.handle_id not in self.closing_handles:
             return False
         if name == "handle.close":
-            connection.closing_handles.discard(self.handle_id)
+            self.closing_handles.discard(self.handle_id)
             if self.faulty("answer-to-handle-close-is-answered"):
-                connection.reply("handle.close", handle_id=self.handle_id, reply_code=200)
+                self.reply("handle.close", handle_id=self.handle_id, reply_code=200)
         elif self.faulty("command-behind-handle-close-closes-the-connection"):
-            connection.close(503, "the handle is closing")
+            self.close(503, "the handle is closing")
         return True
 
     def _meets_channel_close(self, name: str) -> bool:
-        connection, id = self.connection, self.channel_id
+        id = self.channel_id
         if name == "channel.close":
-            connection.closing_channels.discard(id)
+            self.closing_channels.discard(id)
             if self.faulty("closed-channel-cannot-be-opened"):
-                connection.closing_channels.add(id)
+                self.closing_channels.add(id)
         elif not self.faulty("channel-close-not-repeated"):
-            connection.reply("channel.close", channel_id=id, reply_code=503)
+            self.reply("channel.close", channel_id=id, reply_code=503)
         return True
 
 
 def _unknown(code: int) -> str:
     """The rule that an undefined code breaks: codes go by levels, in tens."""
     return next(rule for last, rule in _UNKNOWN if code <= last)
-
-
-def connect(core: Core) -> Connection:
-    """The broker's end of a new connection."""
-    return Connection(core, Inbox)
 
 
 FAULTS = fault_table("""

@@ -6,8 +6,9 @@ Must not know: sockets (``BrokerConnection`` does), what any method does (the ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from amqpspec.reference import leniency
 from amqpspec.reference.connection import BrokerConnection
@@ -28,24 +29,14 @@ _RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_fra
 """Rules that hold before open, too; there a dialect that pauses has one rule for all others."""
 
 
-class Reader(Protocol):
-    """The input of a connection."""
-
-    def on_header(self, data: bytes) -> bool:
-        """Handle octets of the protocol header and what follows; whether it is whole."""
-
-    def on_frame(self, incoming: wire.Incoming) -> None:
-        """Handle a frame."""
-
-
 class Connection(BrokerConnection):
-    """One connection."""
+    """One connection; ``inbox`` adds its input."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR, NO_ROOM = 320, 541, 506
     phase: Phase
 
-    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.codec = wire.served_codec(core.dialect_id)
         self.framing = wire.framing_of(core.dialect_id)
@@ -68,9 +59,16 @@ class Connection(BrokerConnection):
         self.postponed: list[wire.Incoming] = []
         self.unconfirmed: dict[int, Channel] = {}
         self.signs = self.heartbeats = Heartbeats(self)
-        self._inbox = reader(self)
 
     # --- input
+
+    @abstractmethod
+    def on_header(self, data: bytes) -> bool:
+        """Handle octets of the protocol header and what follows; whether it is whole."""
+
+    @abstractmethod
+    def on_frame(self, incoming: wire.Incoming) -> None:
+        """Handle a frame."""
 
     def caught_up(self) -> None:
         """The client has caught up: continue, and with the channel first that came last before."""
@@ -80,7 +78,7 @@ class Connection(BrokerConnection):
         super().caught_up()
         postponed, self.postponed = self.postponed, []
         for incoming in postponed:
-            self._inbox.on_frame(incoming)
+            self.on_frame(incoming)
 
     def _next_turn(self) -> None:
         """Who came first this time comes last the next time, so that no busy channel starves the others (§4.3)."""
@@ -102,7 +100,7 @@ class Connection(BrokerConnection):
         data = b"".join([*self._unread, data])
         self._unread.clear()
         if self.phase is Phase.HEADER:
-            self.guarded(lambda: self._inbox.on_header(data))
+            self.guarded(lambda: self.on_header(data))
         else:
             self.splitter.feed(data)
         while not (self.silent or self.phase is Phase.HEADER) and self.guarded(self._next_frame):
@@ -117,7 +115,7 @@ class Connection(BrokerConnection):
         if incoming is None:
             return False
         self._number = incoming.channel
-        self._inbox.on_frame(incoming)
+        self.on_frame(incoming)
         if not incoming.ended and self.faulty("frame-decoded-before-its-end"):
             self.refuse("amq_wlp_frame_02", "frame without its end octet")
         return True

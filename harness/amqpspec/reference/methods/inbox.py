@@ -26,13 +26,13 @@ HEADER_OCTETS = 8
 _WIDE = ("short", "long", "longlong", "longstr", "table")
 
 
-class Inbox:
-    """The input of one connection."""
+class Inbox(Connection):
+    """A connection with its input."""
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection, self.faulty = connection, connection.faulty
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
         self._head = b""
-        methods = connection.codec.dialect.methods
+        methods = self.codec.dialect.methods
         self._closes = _ids(methods["connection.close"], methods["connection.close-ok"])
         self._channel_closes = _ids(methods["channel.close"], methods["channel.close-ok"])
         self._start = Call(methods["connection.start"], {})
@@ -41,35 +41,35 @@ class Inbox:
 
     def on_header(self, data: bytes) -> bool:
         """Octets of the protocol header have arrived, and perhaps of what follows; whether it is whole."""
-        connection, dialect = self.connection, self.connection.codec.dialect
+        dialect = self.codec.dialect
         self._head += data
         head, rest = self._head[:HEADER_OCTETS], self._head[HEADER_OCTETS:]
         if not any(known.startswith(head) for known in dialect.accepted_headers):
             if self.faulty("unknown-header-not-answered"):
-                connection.end_socket()
+                self.end_socket()
                 return False
             name_wrong = not dialect.protocol_header[:5].startswith(head[:5])
             rule = "connection/start/protocol-name" if name_wrong else "connection/start/server-support"
-            connection.refuse(rule, f"protocol header {head.hex(' ')}")
+            self.refuse(rule, f"protocol header {head.hex(' ')}")
         if len(head) < HEADER_OCTETS - self.faulty("header-taken-after-seven-octets"):
             return False
         if self.faulty("own-header-refused"):
-            connection.refuse("connection/start/server-support", "no version is good enough")
-        connection.splitter.feed(rest)
-        connection.phase = Phase.START
+            self.refuse("connection/start/server-support", "no version is good enough")
+        self.splitter.feed(rest)
+        self.phase = Phase.START
         if not self.faulty("start-not-sent"):
-            CONNECTION_HANDLERS["connection.start"](connection, self._start)
+            CONNECTION_HANDLERS["connection.start"](self, self._start)
         return True
 
     # --- frames in
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has arrived."""
-        self.connection.failing_method = (0, 0)
-        if self.faulty("busy-channel-starves-others") and self.connection.is_busy_beside(incoming.channel):
-            self.connection.postponed.append(incoming)
+        self.failing_method = (0, 0)
+        if self.faulty("busy-channel-starves-others") and self.is_busy_beside(incoming.channel):
+            self.postponed.append(incoming)
             return
-        if self.connection.phase is Phase.CLOSING:
+        if self.phase is Phase.CLOSING:
             self._on_frame_while_closing(incoming)
         elif incoming.kind == "method":
             self._on_method(incoming.channel, incoming.payload)
@@ -80,22 +80,22 @@ class Inbox:
         elif incoming.kind == "trace":
             self._on_trace(incoming)
         elif incoming.kind.startswith("oob-"):
-            self.connection.refuse("constant/not-implemented", "there is no out-of-band transport")
+            self.refuse("constant/not-implemented", "there is no out-of-band transport")
 
     def _on_heartbeat(self, incoming: wire.Incoming) -> None:
-        unagreed = not self.connection.heartbeats.agreed
+        unagreed = not self.heartbeats.agreed
         minds = unagreed and self.faulty("unagreed-heartbeat-refused")
         if incoming.channel or incoming.payload or minds:
-            self.connection.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
+            self.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
         elif unagreed and self.faulty("unagreed-heartbeat-ends-socket"):
-            self.connection.end_socket()
+            self.end_socket()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
         """Traces have no reader here."""
         if incoming.channel or self.faulty("every-trace-refused"):
-            self.connection.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
+            self.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):
-            self.connection.end_socket()
+            self.end_socket()
 
     def _on_frame_while_closing(self, incoming: wire.Incoming) -> None:
         """Discard all but close and close-ok: what crossed the broker's close must not be carried out (§2.3.7)."""
@@ -106,28 +106,26 @@ class Inbox:
             self._on_method(incoming.channel, incoming.payload)
 
     def _on_content(self, incoming: wire.Incoming) -> None:
-        if self.connection.phase in BEFORE_OPEN:
-            self.connection.refuse("connection/grammar", "content before open")
+        if self.phase in BEFORE_OPEN:
+            self.refuse("connection/grammar", "content before open")
             return
         if incoming.channel == 0:
-            self.connection.refuse("amq_wlp_content_03", "content on channel 0")
+            self.refuse("amq_wlp_content_03", "content on channel 0")
             return
-        channel = self.connection.channels.get(incoming.channel)
+        channel = self.channels.get(incoming.channel)
         if channel is None:
-            self.connection.refuse(
-                "wire/frame/content-channel-open", f"content on channel {incoming.channel}"
-            )
+            self.refuse("wire/frame/content-channel-open", f"content on channel {incoming.channel}")
         elif not channel.closing or self.faulty("channel-works-on-after-close"):
-            self.connection.failing_method = channel.content_ids
+            self.failing_method = channel.content_ids
             on_content(channel, incoming.kind, incoming.payload)
 
     def _on_method(self, number: int, payload: bytes) -> None:
         ids = _IDS.unpack_from(payload) if len(payload) >= 4 else (0, 0)
-        self.connection.failing_method = ids
-        channel = self.connection.channels.get(number)
+        self.failing_method = ids
+        channel = self.channels.get(number)
         if channel is not None and channel.closing and not self._heard_while_closing(ids):
             return
-        method = self.connection.codec.dialect.methods_by_id.get(ids)
+        method = self.codec.dialect.methods_by_id.get(ids)
         if method is None:
             self._refuse_unknown(ids, payload)
         elif self._may_come(method, number) and (call := self._decode(method, payload)) is not None:
@@ -137,48 +135,42 @@ class Inbox:
         return ids in self._channel_closes or self.faulty("channel-works-on-after-close")
 
     def _refuse_unknown(self, ids: tuple[int, int], payload: bytes) -> None:
-        if self.connection.phase in BEFORE_OPEN:
-            self.connection.refuse("connection/grammar", f"class {ids[0]} method {ids[1]} before open")
+        if self.phase in BEFORE_OPEN:
+            self.refuse("connection/grammar", f"class {ids[0]} method {ids[1]} before open")
         elif len(payload) < 4:
-            self.connection.refuse("constant/frame-error", f"method frame of {len(payload)} octets")
-        elif ids[0] in self.connection.codec.dialect.classes_by_id:
-            self.connection.refuse("wire/method/unknown-method", f"class {ids[0]} has no method {ids[1]}")
+            self.refuse("constant/frame-error", f"method frame of {len(payload)} octets")
+        elif ids[0] in self.codec.dialect.classes_by_id:
+            self.refuse("wire/method/unknown-method", f"class {ids[0]} has no method {ids[1]}")
         else:
-            self.connection.refuse("wire/method/unknown-class", f"there is no class {ids[0]}")
+            self.refuse("wire/method/unknown-class", f"there is no class {ids[0]}")
 
     def _may_come(self, method: Method, number: int) -> bool:
-        if self.connection.phase in BEFORE_OPEN and (method.name != self.connection.phase.value or number):
-            self.connection.refuse(
-                "connection/grammar", f"{method.name} where {self.connection.phase.value} was due"
-            )
+        if self.phase in BEFORE_OPEN and (method.name != self.phase.value or number):
+            self.refuse("connection/grammar", f"{method.name} where {self.phase.value} was due")
         if method.sent_by is Side.SERVER:
-            self.connection.refuse("wire/method/server-only", f"{method.name} comes from servers only")
+            self.refuse("wire/method/server-only", f"{method.name} comes from servers only")
             return False
         if number and method.class_name == "connection":
-            self.connection.refuse(
-                "wire/frame/channel-zero-for-connection", f"{method.name} on channel {number}"
-            )
+            self.refuse("wire/frame/channel-zero-for-connection", f"{method.name} on channel {number}")
         elif not number and method.class_name != "connection":
-            self.connection.refuse("wire/frame/channel-class-on-zero", f"{method.name} on channel 0")
+            self.refuse("wire/frame/channel-class-on-zero", f"{method.name} on channel 0")
             return False
         return True
 
     def _decode(self, method: Method, payload: bytes) -> Call | None:
         try:
-            call = self.connection.codec.decode_method(payload)
+            call = self.codec.decode_method(payload)
         except WireError as error:
             if self.faulty("dies-of-invalid-data"):
-                self.connection.core.crash_soon()
-            self.connection.refuse(wire.rule_broken_by(error, method), str(error))
+                self.core.crash_soon()
+            self.refuse(wire.rule_broken_by(error, method), str(error))
             return None
-        wire.check_values(
-            call.args, self.connection.refuse, self.connection.codec.dialect.signs_in_field_names
-        )
+        wire.check_values(call.args, self.refuse, self.codec.dialect.signs_in_field_names)
         self._overlook(method, payload)
         if self.faulty("tables-with-arrays-not-read") and wire.any_field(
             call.args, lambda n, v: v.tag == "A"
         ):
-            self.connection.refuse("wire/table/malformed", "an array")
+            self.refuse("wire/table/malformed", "an array")
         if self.faulty("declare-flags-read-backwards") and method.name == "queue.declare":
             return wire.flags_reversed(call)
         return call
@@ -188,35 +180,30 @@ class Inbox:
         if method.class_name not in ("queue", "test") or not self.faulty("odd-places-not-read"):
             return
         wide = (f.name for f in method.fields if f.type in _WIDE)
-        if any(self.connection.codec.offset_of(payload, name) % 2 for name in wide):
-            self.connection.refuse("constant/frame-error", f"{method.name} has a field at an odd place")
+        if any(self.codec.offset_of(payload, name) % 2 for name in wide):
+            self.refuse("constant/frame-error", f"{method.name} has a field at an odd place")
 
     def _handle(self, call: Call, number: int) -> None:
         if call.method.class_name == "connection":
-            if self.connection.phase is Phase.OPEN and call.name in HANDSHAKE:
-                self.connection.refuse("constant/command-invalid", f"{call.name} on an open connection")
+            if self.phase is Phase.OPEN and call.name in HANDSHAKE:
+                self.refuse("constant/command-invalid", f"{call.name} on an open connection")
             else:
-                CONNECTION_HANDLERS[call.name](self.connection, call)
+                CONNECTION_HANDLERS[call.name](self, call)
             return
         if call.name not in CHANNEL_HANDLERS:
-            self.connection.refuse("constant/not-implemented", f"{call.name} is not served here")
+            self.refuse("constant/not-implemented", f"{call.name} is not served here")
             return
-        channel = self.connection.channels.get(number)
+        channel = self.channels.get(number)
         if channel is None and call.name == "channel.open":
-            channel = Channel(self.connection, number)
+            channel = Channel(self, number)
         if channel is None:
-            self.connection.refuse("channel/grammar", f"{call.name} on channel {number}, which is not open")
+            self.refuse("channel/grammar", f"{call.name} on channel {number}, which is not open")
         else:
             on_method(channel, call)
 
 
 def _ids(*methods: Method) -> frozenset[tuple[int, int]]:
     return frozenset((method.class_id, method.method_id) for method in methods)
-
-
-def connect(core: Core) -> Connection:
-    """The broker's end of a new connection."""
-    return Connection(core, Inbox)
 
 
 FAULTS = fault_table("""
