@@ -31,7 +31,7 @@ from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
-from amqpspec.reference.methods.phases import Phase
+from amqpspec.reference.phases import Phase
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.target.url import parse_url

@@ -5,7 +5,6 @@ Knows: the rules of Echo. Must not know: cases; it cuts frames by itself, as ref
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum, auto
 from typing import Any
 
@@ -98,10 +97,9 @@ class Connection(BrokerConnection):
 class _Rules(RefusalRules):
     """The refusals of Echo."""
 
-    def wrong_code(self, row: Requirement) -> Refusal | None:
+    def confused(self, right: Refusal) -> tuple[int, ...]:
         """The next code."""
-        right = row.accepts[0]
-        return replace(right, code=int(right.code) % 3 + 1) if right.code else None
+        return (int(right.code or 0) % 3 + 1,)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """A bare end."""

@@ -59,7 +59,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.core, self.on, self.faulty = core, core.on, core.faulty
         self.user: User | None = None
         self.vhost: VirtualHost | None = None
-        self.signs = SignsOfLife()
+        self.signs = SignsOfLife(self)
         self.congested = self._stuck = False
         self._out: list[bytes] = []
         self._out_octets = 0
@@ -96,6 +96,9 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     def refuse_silence(self) -> None:
         """Refuse because nothing has arrived for too long."""
+
+    def sign_of_life(self) -> None:
+        """Send a sign of life."""
 
     # --- the socket
 

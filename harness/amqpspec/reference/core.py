@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import metadata
 from itertools import count
-from typing import Protocol
+from typing import Any, Protocol
 
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.fault import fault_table
@@ -81,6 +81,20 @@ class Core:
         self._ticking = False
         self.crashed = False
         """Whether the broker has died of something, and ends every connection at once; only faults cause it."""
+
+    def server_properties(self, *, complete: bool) -> dict[str, Any]:
+        """What a broker of the 0-9 family or of 0-10 says of itself; without two required properties if incomplete."""
+        properties = {
+            "product": self.product,
+            "version": own_version(),
+            "platform": own_platform(),
+            "copyright": "Copyright (c) 2026 The amqpspec authors",
+            "information": "Licensed under the MIT licence",
+            "host": self.host,
+        }
+        if not complete:
+            del properties["information"], properties["host"]
+        return properties
 
     def _queues(self) -> Iterator[Queue]:
         """Every queue of every virtual host."""

@@ -25,13 +25,14 @@ class RefusalRules(ABC):
 
     ``also`` names other rows that the same refusal keeps, so that a fault which spoils it breaks them, too.
     ``unjudged`` are refusals of what no rule covers, such as a reject of an unknown delivery: no case can judge
-    them.
+    them. With ``strict_codes``, a code that the ledger only tolerates is a wrong one.
     """
 
     ledger: str
     rows: tuple[str, ...]
     also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unjudged: tuple[str, ...] = ()
+    strict_codes: bool = False
 
     # --- refusing
 
@@ -46,8 +47,17 @@ class RefusalRules(ABC):
         return self.row_of(rule).accepts[0]
 
     @abstractmethod
+    def confused(self, right: Refusal) -> Iterable[int | str]:
+        """Codes of the same scope that are easily treated as the right one."""
+
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not tolerate; None if it tolerates every code."""
+        """The right scope with a wrong code; None if the ledger tolerates every code."""
+        right = row.accepts[0]
+        if right.code is None:
+            return None
+        natural = (Refusal(right.scope, code) for code in self.confused(right))
+        taken = row.accepts if self.strict_codes else (*row.accepts, *row.tolerates)
+        return next((refusal for refusal in natural if not is_among(refusal, taken)), None)
 
     @abstractmethod
     def wrong_scope(self, row: Requirement) -> Refusal | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+_LOOKS_PER_INTERVAL = 4
+
 
 class Watched(Protocol):
     """The interface of a connection for its timer."""
@@ -33,7 +35,8 @@ def _now_s() -> float:
 class SignsOfLife:
     """The timer of one connection; it is inactive until it is started, and always if the protocol has no heartbeats."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Watched) -> None:
+        self._connection, self.faulty = connection, connection.faulty
         self._received_at_s = self._sent_at_s = self._due_at_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -76,3 +79,14 @@ class SignsOfLife:
         self._received_at_s = min(now_s, self._received_at_s + now_s - self._due_at_s)
         self._again()
         self.check_silence(now_s - self._received_at_s, now_s - self._sent_at_s)
+
+
+class AgreedSigns(SignsOfLife):
+    """Signs of life at an interval that both sides have agreed on; zero is none."""
+
+    _interval_s: float = 0
+
+    @property
+    def look_every_s(self) -> float:
+        """Often enough to notice half an interval of silence in time."""
+        return self._interval_s / _LOOKS_PER_INTERVAL

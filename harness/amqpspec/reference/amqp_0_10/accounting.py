@@ -6,7 +6,7 @@ Knows: sets of command ids. Must not know: the effects of commands.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.attaching import request_timeout
@@ -15,16 +15,20 @@ from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.outgoing import ids_of
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.wire.amqp_0_10.serial import SerialSet, add
 
-Handler: TypeAlias = Callable[[Session, Channel, Order], None]
+CONTROLS = Handlers[Callable[[Session, Channel, Order], None]]()
+"""The controls that need a session on their channel."""
+CONTROLS["session.request-timeout"] = request_timeout
 _COMMANDS = DIALECT.layout.tracks["command"]
 _COMMAND_INVALID, _FEW = 503, 1 << 16
 _LAST_OFFSET = (1 << 64) - 1
 _NOTHING = SerialSet()
 
 
+@CONTROLS.register("session.command-point")
 def command_point(session: Session, channel: Channel, order: Order) -> None:
     """Set the id of the next command, and the offset at which it continues."""
     number, offset = order["command_id"], order["command_offset"]
@@ -40,6 +44,7 @@ def command_point(session: Session, channel: Channel, order: Order) -> None:
 # --- answers to flush
 
 
+@CONTROLS.register("session.flush")
 def flush(session: Session, channel: Channel, order: Order) -> None:
     """Send the requested sets."""
     if session.faulty("flush-ignored"):
@@ -96,6 +101,7 @@ def _confirmed(session: Session) -> dict[str, Any]:
 # --- progress of both sides
 
 
+@CONTROLS.register("session.completed")
 def completed(session: Session, channel: Channel, order: Order) -> None:
     """The client has completed commands of the broker."""
     ids = ids_of(order["commands"])
@@ -111,12 +117,14 @@ def completed(session: Session, channel: Channel, order: Order) -> None:
     _note_report(session, order)
 
 
+@CONTROLS.register("session.confirmed")
 def confirmed(session: Session, channel: Channel, order: Order) -> None:
     """Commands of the broker will be done, and need not be sent again."""
     session.outgoing.has(ids_of(order["commands"]))
     _note_report(session, order)
 
 
+@CONTROLS.register("session.expected")
 def expected(session: Session, channel: Channel, order: Order) -> None:
     """The client waits for commands that it has neither confirmed nor completed."""
     _note_report(session, order)
@@ -128,6 +136,7 @@ def _note_report(session: Session, order: Order) -> None:
     session.outgoing.reported(order.name, session.carrier, session.channel)
 
 
+@CONTROLS.register("session.known-completed")
 def known_completed(session: Session, channel: Channel, order: Order) -> None:
     """The client knows of completions: they need not be sent again."""
     ids = ids_of(order["commands"])
@@ -141,6 +150,7 @@ def known_completed(session: Session, channel: Channel, order: Order) -> None:
         session.completed, session.reported = session.completed - ids, session.reported - ids
 
 
+@CONTROLS.register("session.gap")
 def gap(session: Session, channel: Channel, order: Order) -> None:
     """Skipped commands count as completed; an incomplete one is discarded."""
     if session.faulty("gap-ignored"):
@@ -165,22 +175,10 @@ def _one(first: int, last: int) -> SerialSet:
     return SerialSet(((first, last),))
 
 
+@CONTROLS.register("session.timeout")
 def pass_over(session: Session, channel: Channel, order: Order) -> None:
     """The client's timeout has no effect: the broker requests none."""
 
-
-CONTROLS: dict[str, Handler] = {
-    "session.request-timeout": lambda session, _, order: request_timeout(session, order),
-    "session.timeout": pass_over,
-    "session.command-point": command_point,
-    "session.expected": expected,
-    "session.confirmed": confirmed,
-    "session.completed": completed,
-    "session.known-completed": known_completed,
-    "session.flush": flush,
-    "session.gap": gap,
-}
-"""The controls that need a session on their channel."""
 
 FAULTS = fault_table("""
 command-ids-read-backwards: the id of a command-point is read with its lowest octet first

@@ -35,7 +35,8 @@ class Building:
 
     def take(self, frame: Incoming, refuse: Refuse) -> Segments | None:
         """Add a frame; returns the segments if it completes the assembly. A misplaced frame is dropped."""
-        if not self._fits(frame, refuse):
+        if (breach := self._misplaced(frame)) is not None:
+            refuse(*breach)
             return None
         if self.kind is None:
             self.kind, self.place = frame.type, frame.flags & (FIRST_SEGMENT | LAST_SEGMENT)
@@ -51,28 +52,21 @@ class Building:
         segments, self.segments, self.octets = self.segments, [], 0
         return segments
 
-    def _fits(self, frame: Incoming, refuse: Refuse) -> bool:
+    def _misplaced(self, frame: Incoming) -> tuple[str, str] | None:
+        """The rule that a frame violates, and how; None if it belongs here."""
+        place = frame.flags & (FIRST_SEGMENT | LAST_SEGMENT)
         if bool(frame.flags & FIRST_FRAME) != (self.kind is None):
-            refuse(
-                "transport/assemblies/flags",
-                "first-frame within a segment, or not first-frame outside one",
-            )
-            return False
+            text = "first-frame within a segment, or not first-frame outside one"
+            return "transport/assemblies/flags", text
         if self.kind is None and bool(frame.flags & FIRST_SEGMENT) != (not self.segments):
-            refuse(
-                "transport/assemblies/flags", "first-segment inside of an assembly, or none at its beginning"
-            )
-            return False
+            text = "first-segment inside of an assembly, or none at its beginning"
+            return "transport/assemblies/flags", text
         if self.kind is not None and frame.type != self.kind:
-            refuse(
-                "transport/frame/segment-type",
-                f"a frame of type {frame.type} in a segment of type {self.kind}",
-            )
-            return False
-        if self.kind is not None and frame.flags & (FIRST_SEGMENT | LAST_SEGMENT) != self.place:
-            refuse("transport/assemblies/flags", "frames of one segment that disagree on its place")
-            return False
-        return True
+            text = f"a frame of type {frame.type} in a segment of type {self.kind}"
+            return "transport/frame/segment-type", text
+        if self.kind is not None and place != self.place:
+            return "transport/assemblies/flags", "frames of one segment that disagree on its place"
+        return None
 
 
 FAULTS = fault_table("""

@@ -6,27 +6,18 @@ Knows: one session for a channel, one channel for a session, timeouts. Must not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Channel, Connection
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import MAX_TIMEOUT_S, NORMAL, Session, sessions_of
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 
-Handler: TypeAlias = Callable[[Connection, Channel, Order], None]
-ATTACHMENTS: dict[str, Handler] = {}
+ATTACHMENTS = Handlers[Callable[[Connection, Channel, Order], None]]()
 """The controls that need no session on their channel."""
 
 
-def _handles(name: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        ATTACHMENTS[name] = handler
-        return handler
-
-    return register
-
-
-@_handles("session.attach")
+@ATTACHMENTS.register("session.attach")
 def attach(connection: Connection, channel: Channel, order: Order) -> None:
     """Attach a session to a channel, unless it is attached already."""
     name = channel.name = order["name"]
@@ -74,12 +65,12 @@ def _taken_over(connection: Connection, known: Session, order: Order) -> Session
     return known
 
 
-@_handles("session.attached")
+@ATTACHMENTS.register("session.attached")
 def attached(connection: Connection, channel: Channel, order: Order) -> None:
     """The broker attaches nothing by itself, so this has no effect."""
 
 
-@_handles("session.detach")
+@ATTACHMENTS.register("session.detach")
 def detach(connection: Connection, channel: Channel, order: Order) -> None:
     """A session leaves its channel."""
     name = channel.name = order["name"]
@@ -92,7 +83,7 @@ def detach(connection: Connection, channel: Channel, order: Order) -> None:
             connection.send(channel.number, "session.detached", name=name, code=NORMAL)
 
 
-@_handles("session.detached")
+@ATTACHMENTS.register("session.detached")
 def detached(connection: Connection, channel: Channel, order: Order) -> None:
     """The client has detached."""
     if channel.session is not None and channel.session.name == order["name"]:
@@ -104,7 +95,7 @@ def _leave(connection: Connection, channel: Channel, session: Session) -> None:
     session.linger()
 
 
-def request_timeout(session: Session, order: Order) -> None:
+def request_timeout(session: Session, channel: Channel, order: Order) -> None:
     """How long the session keeps its state after detachment: the requested time, up to a limit."""
     wanted = order["timeout"]
     session.timeout_s = MAX_TIMEOUT_S if wanted is None else min(wanted, MAX_TIMEOUT_S)

@@ -11,13 +11,13 @@ from typing import Any
 
 from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.heartbeats import Heartbeats
-from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.amqp_0_10.wire import HEADER_OCTETS, MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS, Splitter
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import User
+from amqpspec.reference.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_0_10 import DIALECT

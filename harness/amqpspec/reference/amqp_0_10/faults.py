@@ -203,14 +203,9 @@ _ANY_CODE = 501
 class _Refusals(RefusalRules):
     """Numbers for connections and executions, names for detaching, scopes from the delivery to the socket."""
 
-    def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a code that the ledger does not tolerate; None if it tolerates all of them."""
-        first = row.accepts[0]
-        if first.code is None:
-            return None
-        codes = _BY_NAME if first.code in _BY_NAME else _EASILY_CONFUSED[first.scope]
-        natural = (Refusal(first.scope, code) for code in codes)
-        return next((refusal for refusal in natural if not passes(refusal, row)), None)
+    def confused(self, right: Refusal) -> tuple[int | str, ...]:
+        """Names for names, numbers of the same scope for numbers."""
+        return _BY_NAME if right.code in _BY_NAME else _EASILY_CONFUSED[right.scope]
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """The next scope that the ledger does not tolerate; MUTE is silence."""

@@ -6,23 +6,13 @@ Knows: how an interval becomes a pace. Must not know: clocks, what a heartbeat l
 from __future__ import annotations
 
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.signs import SignsOfLife, Watched
-
-_LOOKS_PER_INTERVAL = 4
+from amqpspec.reference.signs import AgreedSigns
 
 
-class Heartbeats(SignsOfLife):
+class Heartbeats(AgreedSigns):
     """Inactive until ``start``; a peer that is silent for more than two intervals counts as lost."""
 
-    def __init__(self, connection: Watched) -> None:
-        super().__init__()
-        self._connection, self.faulty = connection, connection.faulty
-        self._interval_s = self._limit_s = 0.0
-
-    @property
-    def look_every_s(self) -> float:
-        """Often enough to notice half an interval of silence in time."""
-        return self._interval_s / _LOOKS_PER_INTERVAL
+    _limit_s = 0
 
     def start(self, interval_s: int) -> None:
         """Start sending and watching; an interval of zero disables both."""

@@ -16,11 +16,11 @@ from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Channel, Conn
 from amqpspec.reference.amqp_0_10.domains import Breach, breaches
 from amqpspec.reference.amqp_0_10.executing import execute
 from amqpspec.reference.amqp_0_10.orders import Order
-from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.amqp_0_10.wire import Incoming
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.phases import BEFORE_OPEN, HANDSHAKE, Phase
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import Command, Control
 from amqpspec.spec.model import Side
@@ -195,7 +195,7 @@ class Inbox(Connection):
             accounting.CONTROLS[order.name](channel.session, channel, order)
 
     def _on_connection_control(self, order: Order) -> None:
-        if self.phase is Phase.OPEN and order.name in {phase.value for phase in BEFORE_OPEN}:
+        if self.phase is Phase.OPEN and order.name in HANDSHAKE:
             self.refuse("connection/grammar", f"{order.name} on an open connection")
         else:
             login.CONTROLS[order.name](self, order)

@@ -6,16 +6,15 @@ Knows: the server's proposals, the legal answers. Must not know: sessions, how a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Connection
 from amqpspec.reference.amqp_0_10.orders import Order
-from amqpspec.reference.amqp_0_10.phases import Phase
 from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS
-from amqpspec.reference.core import own_platform, own_version
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 from amqpspec.reference.leniency import LOCALE_MISSING
 from amqpspec.reference.model import User
+from amqpspec.reference.phases import Phase
 from amqpspec.reference.sasl import Login, Result
 from amqpspec.wire.amqp_0_10.values import Array
 
@@ -23,17 +22,7 @@ CHANNEL_MAX = 256
 HEARTBEAT_MAX_S = 120
 FRAMES_OCTETS = 60_000
 LOCALES = ("en_US", "en_GB")
-CONTROLS: dict[str, Callable[[Connection, Order], None]] = {}
-
-
-def _handles(
-    name: str,
-) -> Callable[[Callable[[Connection, Order], None]], Callable[[Connection, Order], None]]:
-    def register(handler: Callable[[Connection, Order], None]) -> Callable[[Connection, Order], None]:
-        CONTROLS[name] = handler
-        return handler
-
-    return register
+CONTROLS = Handlers[Callable[[Connection, Order], None]]()
 
 
 def start(connection: Connection) -> None:
@@ -43,27 +32,15 @@ def start(connection: Connection) -> None:
     connection.send(
         0,
         "connection.start",
-        server_properties=_server_properties(connection),
+        server_properties=connection.core.server_properties(
+            complete=not connection.faulty("server-properties-incomplete")
+        ),
         mechanisms=Array("str16", login.offered),
         locales=Array("str16", locales),
     )
 
 
-def _server_properties(connection: Connection) -> dict[str, Any]:
-    properties = {
-        "product": connection.core.product,
-        "version": own_version(),
-        "platform": own_platform(),
-        "copyright": "Copyright (c) 2026 The amqpspec authors",
-        "information": "Licensed under the MIT licence",
-        "host": connection.core.host,
-    }
-    if connection.faulty("server-properties-incomplete"):
-        del properties["information"], properties["host"]
-    return properties
-
-
-@_handles("connection.start-ok")
+@CONTROLS.register("connection.start-ok")
 def start_ok(connection: Connection, order: Order) -> None:
     """Start-ok: the client has chosen a mechanism, with an initial response."""
     login = connection.login
@@ -79,7 +56,7 @@ def start_ok(connection: Connection, order: Order) -> None:
     _step(connection, login.first(order["mechanism"], order["response"]))
 
 
-@_handles("connection.secure-ok")
+@CONTROLS.register("connection.secure-ok")
 def secure_ok(connection: Connection, order: Order) -> None:
     """Secure-ok: the client has answered a challenge."""
     login = connection.login
@@ -119,7 +96,7 @@ def _logged_in(connection: Connection, user: User) -> None:
     )
 
 
-@_handles("connection.tune-ok")
+@CONTROLS.register("connection.tune-ok")
 def tune_ok(connection: Connection, order: Order) -> None:
     """Tune-ok: the client has chosen the limits."""
     if order["channel_max"] > CHANNEL_MAX:
@@ -143,7 +120,7 @@ def tune_ok(connection: Connection, order: Order) -> None:
     connection.phase = Phase.OPENING
 
 
-@_handles("connection.open")
+@CONTROLS.register("connection.open")
 def open_(connection: Connection, order: Order) -> None:
     """Open: the client has chosen a virtual host."""
     connection.choose_vhost(
@@ -159,14 +136,14 @@ def open_(connection: Connection, order: Order) -> None:
     connection.send(0, "connection.open-ok", known_hosts=Array("str16", hosts))
 
 
-@_handles("connection.heartbeat")
+@CONTROLS.register("connection.heartbeat")
 def heartbeat(connection: Connection, order: Order) -> None:
     """A heartbeat from the client."""
     if connection.faulty("heartbeats-of-clients-refused"):
         connection.close(FRAMING_ERROR, "a heartbeat")
 
 
-@_handles("connection.close")
+@CONTROLS.register("connection.close")
 def close(connection: Connection, order: Order) -> None:
     """Close from the client."""
     connection.release()
@@ -177,7 +154,7 @@ def close(connection: Connection, order: Order) -> None:
     connection.end_socket()
 
 
-@_handles("connection.close-ok")
+@CONTROLS.register("connection.close-ok")
 def close_ok(connection: Connection, order: Order) -> None:
     """Close-ok: the client has read the broker's close."""
     if connection.phase is not Phase.CLOSING:

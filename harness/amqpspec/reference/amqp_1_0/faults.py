@@ -42,7 +42,7 @@ from amqpspec.reference.amqp_1_0 import (
 )  # fmt: skip
 from amqpspec.reference.fault import word_table
 from amqpspec.reference.faults import Faults
-from amqpspec.reference.refusals import MUTE, RefusalRules, is_among, passes
+from amqpspec.reference.refusals import MUTE, RefusalRules, passes
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _MODULES = (
@@ -128,13 +128,9 @@ _ANY_CODE = "amqp:internal-error"
 class _Refusals(RefusalRules):
     """Conditions in place of codes, and scopes from the link to the socket."""
 
-    def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right scope with a condition that the ledger does not accept; None if it accepts every one."""
-        first = row.accepts[0]
-        if first.code is None or first.scope not in _EASILY_CONFUSED:
-            return None
-        natural = (Refusal(first.scope, code) for code in _EASILY_CONFUSED[first.scope])
-        return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
+    def confused(self, right: Refusal) -> tuple[str, ...]:
+        """Other conditions of the same scope."""
+        return _EASILY_CONFUSED.get(right.scope, ())
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """The right condition at a scope that the ledger does not tolerate, never a narrower one; MUTE for an end."""
@@ -156,5 +152,5 @@ def _candidates(first: Refusal) -> Iterator[Refusal]:
 
 DIALECT_FAULTS = Faults(
     tuple(fault for module in _MODULES for fault in module.FAULTS),
-    _Refusals(ledger="amqp-1-0", rows=tuple(_ROWS.split()), also=_ALSO),
+    _Refusals(ledger="amqp-1-0", rows=tuple(_ROWS.split()), also=_ALSO, strict_codes=True),
 )

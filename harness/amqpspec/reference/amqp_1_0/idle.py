@@ -6,7 +6,7 @@ Knows: how often to check and to send. Must not know: clocks, the form of an emp
 from __future__ import annotations
 
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.signs import SignsOfLife, Watched
+from amqpspec.reference.signs import SignsOfLife
 
 OWN_IDLE_MS = 2000
 LEAST_MS = 10
@@ -19,10 +19,7 @@ _IMPATIENT_S = 0.4
 class Idle(SignsOfLife):
     """The idle timeouts of one connection; none until ``start``."""
 
-    def __init__(self, connection: Watched) -> None:
-        super().__init__()
-        self._connection, self.faulty = connection, connection.faulty
-        self._pace_s = 0.0
+    _pace_s = 0.0
 
     @property
     def look_every_s(self) -> float:

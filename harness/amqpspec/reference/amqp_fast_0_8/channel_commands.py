@@ -6,18 +6,40 @@ Knows: their fields, and which rules they can violate. Must not know: how a chan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8.channels import Channel
 from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
 from amqpspec.reference.amqp_fast_0_8.limits import CHANNEL_MAX
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 
 _HIGH = 0xFF00
 Args = Mapping[str, Any]
-Command = Callable[[Connection, Args], None]
+ChannelCommand = Callable[[Connection, Channel, Args], None]
+COMMANDS = Handlers[Callable[[Connection, Args], None]]()
 
 
+def _on_channel(name: str, rule: str) -> Callable[[ChannelCommand], ChannelCommand]:
+    """Register a command on an open channel; it violates a rule if the channel that it names is not open."""
+
+    def registered(command: ChannelCommand) -> ChannelCommand:
+        COMMANDS[name] = partial(_on_open_channel, rule, command)
+        return command
+
+    return registered
+
+
+def _on_open_channel(rule: str, command: ChannelCommand, connection: Connection, args: Args) -> None:
+    channel = connection.channels.get(args["channel_id"])
+    if channel is None:
+        connection.refuse(rule, f"channel {args['channel_id']} is not open")
+    else:
+        command(connection, channel, args)
+
+
+@COMMANDS.register("channel.open")
 def _open(connection: Connection, args: Args) -> None:
     id = args["channel_id"]
     if id > _HIGH and connection.faulty("high-ids-refused"):
@@ -55,10 +77,8 @@ def _confirm(connection: Connection, channel: Channel, args: Args) -> None:
     channel.say("channel.reply", channel_id=id, confirm_tag=tag, reply_code=200)
 
 
-def _ack(connection: Connection, args: Args) -> None:
-    channel = _channel(connection, args, "channel/ack/open")
-    if channel is None:
-        return
+@_on_channel("channel.ack", "channel/ack/open")
+def _ack(connection: Connection, channel: Channel, args: Args) -> None:
     if args["message_nbr"] >= channel.next_in_line and connection.faulty("ack-above-all-refused"):
         connection.close_channel(channel.id, CODES["invalid-field"], "no such message")
         return
@@ -67,39 +87,29 @@ def _ack(connection: Connection, args: Args) -> None:
         _confirm(connection, channel, args)
 
 
-def _commit(connection: Connection, args: Args) -> None:
-    channel = _channel(connection, args, "channel/commit/open")
-    if channel is None:
-        return
+@_on_channel("channel.commit", "channel/commit/open")
+def _commit(connection: Connection, channel: Channel, args: Args) -> None:
     if not channel.transacted:
         connection.refuse("channel/commit/transacted", f"channel {channel.id} is not transacted")
     if connection.faulty("commit-refused"):
         connection.close_channel(channel.id, 540, "no transactions")
         return
-    if connection.faulty("confirmed-before-it-is-done"):
-        _confirm(connection, channel, args)
-        return
-    channel.commit()
+    if not connection.faulty("confirmed-before-it-is-done"):
+        channel.commit()
     _confirm(connection, channel, args)
 
 
-def _rollback(connection: Connection, args: Args) -> None:
-    channel = _channel(connection, args, "channel/rollback/open")
-    if channel is None:
-        return
+@_on_channel("channel.rollback", "channel/rollback/open")
+def _rollback(connection: Connection, channel: Channel, args: Args) -> None:
     if not channel.transacted:
         connection.refuse("channel/rollback/transacted", f"channel {channel.id} is not transacted")
-    if connection.faulty("confirmed-before-it-is-done"):
-        _confirm(connection, channel, args)
-        return
-    channel.rollback()
+    if not connection.faulty("confirmed-before-it-is-done"):
+        channel.rollback()
     _confirm(connection, channel, args)
 
 
-def _close(connection: Connection, args: Args) -> None:
-    channel = _channel(connection, args, "channel/close/state")
-    if channel is None:
-        return
+@_on_channel("channel.close", "channel/close/state")
+def _close(connection: Connection, channel: Channel, args: Args) -> None:
     if connection.faulty("client-cannot-close-a-channel"):
         connection.close_channel(channel.id, 503, "not by you")
         connection.close(503, "not by you")
@@ -110,22 +120,6 @@ def _close(connection: Connection, args: Args) -> None:
         id = channel.id + 1 if connection.faulty("channel-close-names-another") else channel.id
         connection.reply("channel.close", channel_id=id, reply_code=200)
 
-
-def _channel(connection: Connection, args: Args, rule: str) -> Channel | None:
-    """The channel that a command names; None if that is not open, and it was tolerated."""
-    channel = connection.channels.get(args["channel_id"])
-    if channel is None:
-        connection.refuse(rule, f"channel {args['channel_id']} is not open")
-    return channel
-
-
-COMMANDS: Mapping[str, Command] = {
-    "channel.open": _open,
-    "channel.ack": _ack,
-    "channel.commit": _commit,
-    "channel.rollback": _rollback,
-    "channel.close": _close,
-}
 
 FAULTS = fault_table("""
 channel-max-one-less: the last channel that CHANNEL_MAX allows is refused [tuning/channel-max]

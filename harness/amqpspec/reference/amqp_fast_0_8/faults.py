@@ -23,7 +23,7 @@ from amqpspec.reference.amqp_fast_0_8 import (
 )  # fmt: skip
 from amqpspec.reference.fault import word_table
 from amqpspec.reference.faults import Faults
-from amqpspec.reference.refusals import MUTE, RefusalRules, is_among, passes
+from amqpspec.reference.refusals import MUTE, RefusalRules, passes
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _MODULES = (
@@ -69,7 +69,6 @@ connection/response/rejected: connection/errors/pause connection/errors/kinds
 handle/open/handle-id: handle/summary/server/open
 restartable/wrong-hash: restartable/full/hash handle/prepare/hash restartable/validation
 """)
-_UNJUDGED = ("frames/size-forms",)
 _CONFUSED = (541, 540, 404)
 _LEVELS = (Scope.HANDLE, Scope.CHANNEL, Scope.CONNECTION)
 
@@ -77,13 +76,9 @@ _LEVELS = (Scope.HANDLE, Scope.CHANNEL, Scope.CONNECTION)
 class _Refusals(RefusalRules):
     """Reply codes, on three levels, or in a REPLY, or none."""
 
-    def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The right level with a code that the ledger does not accept; None if it accepts every one."""
-        first = row.accepts[0]
-        if first.code is None:
-            return None
-        natural = (Refusal(first.scope, code) for code in _CONFUSED)
-        return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
+    def confused(self, right: Refusal) -> tuple[int, ...]:
+        """The same ones on every level."""
+        return _CONFUSED
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """A wider level that the ledger does not tolerate, or else silence; a narrower one is not always there."""
@@ -99,5 +94,11 @@ class _Refusals(RefusalRules):
 
 DIALECT_FAULTS = Faults(
     tuple(fault for module in _MODULES for fault in module.FAULTS),
-    _Refusals(ledger="amqp-fast-0-8", rows=tuple(_ROWS.split()), also=_ALSO, unjudged=_UNJUDGED),
+    _Refusals(
+        ledger="amqp-fast-0-8",
+        rows=tuple(_ROWS.split()),
+        also=_ALSO,
+        unjudged=("frames/size-forms",),
+        strict_codes=True,
+    ),
 )

@@ -6,6 +6,7 @@ Knows: their fields, and which rules they can violate. Must not know: how a hand
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
@@ -13,10 +14,31 @@ from amqpspec.reference.amqp_fast_0_8.destinations import QUEUE, TOPIC
 from amqpspec.reference.amqp_fast_0_8.handles import Handle, Subscription, listed
 from amqpspec.reference.amqp_fast_0_8.limits import HANDLE_MAX
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 from amqpspec.reference.model import Consumer, Queue
 
 Args = Mapping[str, Any]
-Command = Callable[[Connection, Args], None]
+"""The fields of a command, and the ``fragment`` after it."""
+HandleCommand = Callable[[Connection, Handle, Args], None]
+COMMANDS = Handlers[Callable[[Connection, Args], None]]()
+
+
+def on_handle(name: str, rule: str) -> Callable[[HandleCommand], HandleCommand]:
+    """Register a command on an open handle; it violates a rule if the handle that it names is not open."""
+
+    def registered(command: HandleCommand) -> HandleCommand:
+        COMMANDS[name] = partial(_on_open_handle, rule, command)
+        return command
+
+    return registered
+
+
+def _on_open_handle(rule: str, command: HandleCommand, connection: Connection, args: Args) -> None:
+    handle = connection.handles.get(args["handle_id"])
+    if handle is None:
+        connection.refuse(rule, f"handle {args['handle_id']} is not open")
+    else:
+        command(connection, handle, args)
 
 
 def confirm(connection: Connection, handle: Handle, args: Args, name: str) -> None:
@@ -44,14 +66,6 @@ def _stays_silent(connection: Connection, name: str) -> bool:
     }[name]
 
 
-def handle_of(connection: Connection, args: Args, rule: str) -> Handle | None:
-    """The handle that a command names; None if that is not open, and it was tolerated."""
-    handle = connection.handles.get(args["handle_id"])
-    if handle is None:
-        connection.refuse(rule, f"handle {args['handle_id']} is not open")
-    return handle
-
-
 def may(connection: Connection, handle: Handle, right: str) -> None:
     """Refuse work for which no right was asked, or that the user may not do."""
     spoilt = {
@@ -66,6 +80,7 @@ def may(connection: Connection, handle: Handle, right: str) -> None:
 # --- OPEN and CLOSE
 
 
+@COMMANDS.register("handle.open")
 def _open(connection: Connection, args: Args) -> None:
     id, channel = args["handle_id"], connection.channels.get(args["channel_id"])
     if not id:
@@ -85,10 +100,8 @@ def _open(connection: Connection, args: Args) -> None:
     confirm(connection, handle, args, "handle-open")
 
 
-def _close(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/close/open")
-    if handle is None:
-        return
+@on_handle("handle.close", "handle/close/open")
+def _close(connection: Connection, handle: Handle, args: Args) -> None:
     if connection.faulty("client-cannot-close-a-handle"):
         connection.close(503, "not by you")
         return
@@ -98,10 +111,8 @@ def _close(connection: Connection, args: Args) -> None:
 # --- CONSUME
 
 
-def _consume(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/consume/open")
-    if handle is None:
-        return
+@on_handle("handle.consume", "handle/consume/open")
+def _consume(connection: Connection, handle: Handle, args: Args) -> None:
     may(connection, handle, "consumer")
     if args["service_type"] not in (QUEUE, TOPIC):
         connection.refuse("handle/consume/service-type", f"service type {args['service_type']}")
@@ -174,10 +185,8 @@ def _created(connection: Connection, handle: Handle, name: str, named: bool) -> 
 # --- FLOW, UNGET
 
 
-def _flow(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/flow/open")
-    if handle is None:
-        return
+@on_handle("handle.flow", "handle/flow/open")
+def _flow(connection: Connection, handle: Handle, args: Args) -> None:
     if not connection.faulty("flow-ignored"):
         handle.paused = args["flow_pause"]
     if connection.faulty("flow-never-restarts") and not args["flow_pause"]:
@@ -190,10 +199,8 @@ def _flow(connection: Connection, args: Args) -> None:
         consumer.queue.dispatch()
 
 
-def _unget(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/unget/open")
-    if handle is None:
-        return
+@on_handle("handle.unget", "handle/unget/open")
+def _unget(connection: Connection, handle: Handle, args: Args) -> None:
     number = args["message_nbr"]
     if not handle.channel.unget(handle.id, number):
         rule = "handle/unget/before-ack" if _was_delivered(handle, number) else "handle/unget/number"
@@ -208,10 +215,8 @@ def _was_delivered(handle: Handle, number: int) -> bool:
 # --- QUERY, BROWSE
 
 
-def _query(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/query/open")
-    if handle is None:
-        return
+@on_handle("handle.query", "handle/query/open")
+def _query(connection: Connection, handle: Handle, args: Args) -> None:
     may(connection, handle, "browser")
     queue = connection.destinations.queue(args["dest_name"])
     more, numbers = handle.index(queue, args["message_nbr"])
@@ -225,10 +230,8 @@ def _query(connection: Connection, args: Args) -> None:
     )
 
 
-def _browse(connection: Connection, args: Args) -> None:
-    handle = handle_of(connection, args, "handle/browse/open")
-    if handle is None:
-        return
+@on_handle("handle.browse", "handle/browse/open")
+def _browse(connection: Connection, handle: Handle, args: Args) -> None:
     may(connection, handle, "browser")
     if connection.faulty("browse-not-answered"):
         return
@@ -237,16 +240,6 @@ def _browse(connection: Connection, args: Args) -> None:
             "handle/browse/gone", f"no message {args['message_nbr']}", CODES["message-not-found"]
         )
 
-
-COMMANDS: Mapping[str, Command] = {
-    "handle.open": _open,
-    "handle.close": _close,
-    "handle.consume": _consume,
-    "handle.flow": _flow,
-    "handle.unget": _unget,
-    "handle.query": _query,
-    "handle.browse": _browse,
-}
 
 FAULTS = fault_table("""
 handle-commands-confirmed-unasked: commands on handles are confirmed without a confirm-tag

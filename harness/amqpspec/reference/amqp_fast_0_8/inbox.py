@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amqpspec.reference.amqp_fast_0_8 import channel_commands, handle_commands, opening, transfers
+from amqpspec.reference.amqp_fast_0_8 import channel_commands, handle_commands, opening
+from amqpspec.reference.amqp_fast_0_8 import transfers as _transfers  # noqa: F401  (registers its commands)
 from amqpspec.reference.amqp_fast_0_8.connection import Connection
 from amqpspec.reference.amqp_fast_0_8.fields import CutShortError, FieldReader
 from amqpspec.reference.amqp_fast_0_8.limits import FRAME_MAX_OCTETS
@@ -181,10 +182,8 @@ class Inbox(Connection):
     def _serve(self, command: Command, args: Args, fragment: bytes) -> None:
         if command.tier is Tier.CHANNEL:
             channel_commands.COMMANDS[command.name](self, args)
-        elif command.name in transfers.COMMANDS:
-            transfers.COMMANDS[command.name](self, args, fragment)
         else:
-            handle_commands.COMMANDS[command.name](self, args)
+            handle_commands.COMMANDS[command.name](self, {**args, "fragment": fragment})
 
     def _is_closing(self, command: Command) -> bool:
         """Whether a command meets a CLOSE of the broker, as its answer or as what is to be discarded."""

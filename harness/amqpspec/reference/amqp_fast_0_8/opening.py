@@ -13,12 +13,13 @@ from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
 from amqpspec.reference.amqp_fast_0_8.fields import numbers
 from amqpspec.reference.amqp_fast_0_8.phases import Phase
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.handlers import Handlers
 from amqpspec.reference.model import User
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.amqp_fast_0_8.types import MECHANISMS, PROTOCOL_VERSION
 
 Args = Mapping[str, Any]
-Command = Callable[[Connection, Args], None]
+COMMANDS = Handlers[Callable[[Connection, Args], None]]()
 
 
 def challenge(connection: Connection, version: int) -> None:
@@ -41,7 +42,10 @@ def challenge(connection: Connection, version: int) -> None:
         connection.reply("connection.challenge", version=spoken, mechanisms=mechanisms, challenges=challenges)
 
 
+@COMMANDS.register("connection.response")
 def _response(connection: Connection, args: Args) -> None:
+    if _is_late(connection):
+        return
     mechanism, given = args["mechanism"], args["responses"]
     if connection.faulty("one-more-challenge") and not connection.asked_twice:
         connection.asked_twice = True
@@ -62,6 +66,14 @@ def _response(connection: Connection, args: Args) -> None:
         connection.refuse("connection/response/rejected", "no LOGIN, or no PASSWORD")
     connection.user = user or connection.core.users["guest"]
     _propose(connection)
+
+
+def _is_late(connection: Connection) -> bool:
+    """Whether the login is over, where its commands are refused."""
+    if connection.phase is not Phase.OPEN:
+        return False
+    connection.refuse("errors/connection", "a command of the login once more", CODES["command-invalid"])
+    return True
 
 
 def _user(connection: Connection, given: Mapping[str, tuple[str, Any]]) -> User | None:
@@ -100,7 +112,10 @@ def _propose(connection: Connection) -> None:
         connection.reply("connection.tune", options=options, dictionary=dictionary)
 
 
+@COMMANDS.register("connection.tune")
 def _tune(connection: Connection, args: Args) -> None:
+    if _is_late(connection):
+        return
     options = numbers(args["options"])
     frame_max = options.get("FRAME_MAX", connection.frame_max_octets)
     if frame_max > limits.FRAME_MAX_OCTETS:
@@ -126,6 +141,7 @@ def _tune(connection: Connection, args: Args) -> None:
 # --- OPEN and PING
 
 
+@COMMANDS.register("connection.open")
 def _open(connection: Connection, args: Args) -> None:
     if connection.phase is Phase.OPEN:
         connection.refuse("errors/connection", "a second OPEN", CODES["command-invalid"])
@@ -164,6 +180,7 @@ def _confirm(connection: Connection, tag: int) -> None:
         connection.reply("connection.reply", confirm_tag=tag, reply_code=code)
 
 
+@COMMANDS.register("connection.ping")
 def _ping(connection: Connection, args: Args) -> None:
     waits = any(channel.arriving for channel in connection.channels.values())
     if waits and connection.faulty("ping-waits-for-messages"):
@@ -171,25 +188,6 @@ def _ping(connection: Connection, args: Args) -> None:
     if args["respond"] and not connection.faulty("ping-not-answered"):
         connection.reply("connection.ping", respond=connection.faulty("ping-asks-back"))
 
-
-def _out_of_turn(connection: Connection, args: Args) -> None:
-    connection.refuse("errors/connection", "a command of the login once more", CODES["command-invalid"])
-
-
-def _tuned(connection: Connection, args: Args) -> None:
-    (_out_of_turn if connection.phase is Phase.OPEN else _tune)(connection, args)
-
-
-def _responded(connection: Connection, args: Args) -> None:
-    (_out_of_turn if connection.phase is Phase.OPEN else _response)(connection, args)
-
-
-COMMANDS: Mapping[str, Command] = {
-    "connection.response": _responded,
-    "connection.tune": _tuned,
-    "connection.open": _open,
-    "connection.ping": _ping,
-}
 
 FAULTS = fault_table("""
 challenge-not-sent: a valid greeting is not answered

@@ -6,26 +6,19 @@ Knows: fragments, heads, hashes, the stored part of a message. Must not know: th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8.channels import Arriving
 from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
 from amqpspec.reference.amqp_fast_0_8.destinations import ANY, QUEUE, TOPIC, Partial
-from amqpspec.reference.amqp_fast_0_8.handle_commands import confirm, handle_of, may
+from amqpspec.reference.amqp_fast_0_8.handle_commands import Args, confirm, may, on_handle
 from amqpspec.reference.amqp_fast_0_8.handles import Handle
 from amqpspec.reference.amqp_fast_0_8.limits import FRAME_MAX_OCTETS, MESSAGE_MAX_OCTETS
 from amqpspec.reference.amqp_fast_0_8.messages import Head, message_of, read_head
 from amqpspec.reference.fault import fault_table
 
-Args = Mapping[str, Any]
-Command = Callable[[Connection, Args, bytes], None]
 
-
-def _send(connection: Connection, args: Args, fragment: bytes) -> None:
-    handle = handle_of(connection, args, "handle/send/open")
-    if handle is None:
-        return
+@on_handle("handle.send", "handle/send/open")
+def _send(connection: Connection, handle: Handle, args: Args) -> None:
     may(connection, handle, "producer")
     if handle.consumers and connection.faulty("readers-cannot-send"):
         connection.close_handle(handle.id, CODES["command-invalid"], "it reads")
@@ -39,13 +32,13 @@ def _send(connection: Connection, args: Args, fragment: bytes) -> None:
         connection.close_channel(channel.id, CODES["command-invalid"], "another channel sends")
         return
     if args["recovery"]:
-        _recover(connection, handle, args, fragment)
+        _recover(connection, handle, args)
         return
     arriving = channel.arriving = channel.arriving or Arriving(handle.id)
     first = not arriving.parts
-    arriving.parts.append(fragment)
-    if first and fragment:
-        _look_ahead(connection, handle, fragment)
+    arriving.parts.append(args["fragment"])
+    if first and args["fragment"]:
+        _look_ahead(connection, handle, args["fragment"])
     if not args["partial"]:
         _complete(connection, handle, args)
 
@@ -119,13 +112,11 @@ def _accept(connection: Connection, handle: Handle, args: Args, head: Head, body
 # --- restartable messages
 
 
-def _prepare(connection: Connection, args: Args, fragment: bytes) -> None:
-    handle = handle_of(connection, args, "handle/prepare/open")
-    if handle is None:
-        return
+@on_handle("handle.prepare", "handle/prepare/open")
+def _prepare(connection: Connection, handle: Handle, args: Args) -> None:
     if not handle.channel.restartable or connection.faulty("prepare-refused"):
         connection.refuse("restartable/option", f"channel {handle.channel.id} is not restartable")
-    read = read_head(fragment, connection.refuse, connection.faulty)
+    read = read_head(args["fragment"], connection.refuse, connection.faulty)
     if read is None:
         return
     head, body = read
@@ -163,9 +154,9 @@ def _ready(connection: Connection, handle: Handle, partial: Partial) -> None:
         handle.channel.say("handle.ready", handle_id=handle.id, message_size=size)
 
 
-def _recover(connection: Connection, handle: Handle, args: Args, fragment: bytes) -> None:
+def _recover(connection: Connection, handle: Handle, args: Args) -> None:
     """Take the rest of a message that was prepared, fragment by fragment; each is held from now on."""
-    head = handle.channel.upload
+    head, fragment = handle.channel.upload, args["fragment"]
     if head is None:
         connection.refuse("messages/head/body-size", "recovery without PREPARE")
         return
@@ -198,17 +189,11 @@ def _verify(connection: Connection, handle: Handle, args: Args, head: Head, part
     _accept(connection, handle, args, head, body)
 
 
-def _client_ready(connection: Connection, args: Args, fragment: bytes) -> None:
-    handle = handle_of(connection, args, "handle/ready/open")
-    if handle is not None and not connection.faulty("ready-not-answered"):
+@on_handle("handle.ready", "handle/ready/open")
+def _client_ready(connection: Connection, handle: Handle, args: Args) -> None:
+    if not connection.faulty("ready-not-answered"):
         handle.ready(args["message_size"])
 
-
-COMMANDS: Mapping[str, Command] = {
-    "handle.send": _send,
-    "handle.prepare": _prepare,
-    "handle.ready": _client_ready,
-}
 
 FAULTS = fault_table("""
 readers-cannot-send: a handle that reads cannot send any more [scenarios/sending/any-time]

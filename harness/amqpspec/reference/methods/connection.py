@@ -19,8 +19,8 @@ from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.contents import Children
 from amqpspec.reference.methods.frames_out import FramesOut
 from amqpspec.reference.methods.heartbeats import Heartbeats
-from amqpspec.reference.methods.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.model import Window
+from amqpspec.reference.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.spec.model import Refusal, Scope
 

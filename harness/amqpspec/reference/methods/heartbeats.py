@@ -6,28 +6,16 @@ Knows: how often to check and to send. Must not know: clocks, the form of a hear
 from __future__ import annotations
 
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.signs import SignsOfLife, Watched
-
-_LOOKS_PER_INTERVAL = 4
+from amqpspec.reference.signs import AgreedSigns
 
 
-class Heartbeats(SignsOfLife):
+class Heartbeats(AgreedSigns):
     """The heartbeats of one connection; none until ``start``."""
-
-    def __init__(self, connection: Watched) -> None:
-        super().__init__()
-        self._connection, self.faulty = connection, connection.faulty
-        self._interval_s = 0
 
     @property
     def agreed(self) -> bool:
         """Whether the peers agreed on heartbeats."""
         return self._interval_s > 0
-
-    @property
-    def look_every_s(self) -> float:
-        """Often enough to notice half an interval of silence in time."""
-        return self._interval_s / _LOOKS_PER_INTERVAL
 
     def start(self, interval_s: int) -> None:
         """Start sending and watching; an interval of zero disables both."""

@@ -15,7 +15,7 @@ from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.dispatch import on_content, on_method
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
-from amqpspec.reference.methods.phases import BEFORE_OPEN, HANDSHAKE, Phase
+from amqpspec.reference.phases import BEFORE_OPEN, HANDSHAKE, Phase
 from amqpspec.spec.methods import Method
 from amqpspec.spec.model import Side
 from amqpspec.wire.errors import WireError

@@ -64,13 +64,9 @@ class MethodRefusals(RefusalRules):
             return refusal if known else self.earlier_codes[refusal.code]
         return refusal
 
-    def wrong_code(self, row: Requirement) -> Refusal | None:
-        """A code of the same scope that is easily treated as the right one."""
-        first = row.accepts[0]
-        if first.code is None:
-            return None
-        natural = (Refusal(first.scope, code) for code in _EASILY_CONFUSED[first.scope])
-        return next((refusal for refusal in natural if not passes(refusal, row)), None)
+    def confused(self, right: Refusal) -> tuple[int, ...]:
+        """Codes of channels for one of a channel, codes of connections for one of a connection."""
+        return _EASILY_CONFUSED[right.scope]
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """The next scope; a channel is closed in place of the connection only if there is one."""

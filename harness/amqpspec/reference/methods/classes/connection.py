@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from amqpspec.reference import leniency
-from amqpspec.reference.core import own_platform, own_version
+from amqpspec.reference.core import own_version
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.classes import sasl
 from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import handles_on_connection
-from amqpspec.reference.methods.phases import Phase
 from amqpspec.reference.model import User
+from amqpspec.reference.phases import Phase
 from amqpspec.wire.methods.codec import Call
 from amqpspec.wire.values import Raw, Typed
 
@@ -51,14 +51,8 @@ def start(connection: Connection, call: Call) -> None:
 
 
 def _server_properties(connection: Connection) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        "product": connection.core.product,
-        "version": own_version(),
-        "platform": own_platform(),
-        "copyright": "Copyright (c) 2026 The amqpspec authors",
-        "information": "Licensed under the MIT licence",
-        "host": connection.core.host,
-    }
+    complete = not connection.faulty("server-properties-incomplete")
+    properties = connection.core.server_properties(complete=complete)
     if "confirm.select" in connection.codec.dialect.methods:
         per_consumer = connection.faulty("per-consumer-qos-announced")
         properties["capabilities"] = {**_CAPABILITIES, "per_consumer_qos": per_consumer}
@@ -66,8 +60,6 @@ def _server_properties(connection: Connection) -> dict[str, Any]:
         properties["2nd-version"] = own_version()
     if connection.faulty("undefined-value-type-sent"):
         properties["free"] = Typed("t", Raw(b"\x01"))
-    if connection.faulty("server-properties-incomplete"):
-        del properties["information"], properties["host"]
     return properties
 
 

@@ -1,6 +1,6 @@
-"""The phases of a connection, in order.
+"""The phases of a connection of the 0-9 family and of 0-10, in order.
 
-Knows: which method each phase of the handshake waits for. Must not know: the arguments of methods.
+Knows: which method or control each phase of the handshake waits for. Must not know: their arguments.
 """
 
 from __future__ import annotations
