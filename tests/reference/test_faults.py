@@ -9,7 +9,7 @@ import pytest
 
 import amqpspec.reference
 from amqpspec.reference.fault import fault_table, word_table
-from amqpspec.reference.faults import Fault, all_faults, behaviours, check_faults, faults_of
+from amqpspec.reference.faults import Fault, all_faults, check_faults, faults_of
 from amqpspec.reference.methods import amqp_0_9_1, amqp_wire_9_1
 from amqpspec.reference.refusals import passes
 from amqpspec.reference.server import ReferenceBroker
@@ -61,7 +61,7 @@ def test_every_fault_is_declared_by_the_module_that_acts_it_out(family: str) -> 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_declared_fault_is_one_of_a_dialect(family: str) -> None:
     declared = {fault.name: fault.says for path in _modules(family) for fault in _declared(path)}
-    known = [fault for dialect in FAMILIES[family] for fault in behaviours(dialect).values()]
+    known = [fault for dialect in FAMILIES[family] for fault in faults_of(dialect).behaviours.values()]
     # Another family can tell faults of the shared model as well, by rows of its own.
     shared = {fault.name: fault.says for path in _modules("methods") for fault in _declared(path)}
     assert (

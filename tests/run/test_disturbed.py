@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from amqpspec.record.rows import Outcome
-from amqpspec.reference.memory import ClientEnd, Plain
+from amqpspec.reference.memory import ClientEnd, Meddling
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.memory import Conditions, judged_in_memory
 from amqpspec.run.verdict import Verdict
@@ -47,7 +47,7 @@ DISTURBANCES = (reset, cut, lost, doubled)
 
 
 @dataclass
-class Disturbed(Plain):
+class Disturbed(Meddling):
     """Disturbs what the broker writes at one place, counted over all connections of a case."""
 
     how: Callable[[bytes, ClientEnd], bytes]

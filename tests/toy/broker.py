@@ -74,10 +74,6 @@ class Connection(BrokerConnection):
         self.write(bytes((1 + len(told), _ANSWER)) + told)
         return None
 
-    def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault tolerates it."""
-        self.core.refuse(rule, text)
-
     def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused."""
         if refused.refusal is MUTE:

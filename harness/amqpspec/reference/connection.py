@@ -76,14 +76,14 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Report a refusal to the client, at its scope."""
 
     @abstractmethod
-    def refuse(self, rule: str, text: str) -> None:
-        """Refuse the last frame, by the violated rule; raises RefusedError unless a fault tolerates it."""
-
-    @abstractmethod
     def close(self, code: Any, text: str) -> None:
         """Refuse at the scope of the connection: send close, then wait for the other side's close."""
 
     # --- optional for a protocol
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Refuse the last frame, by the violated rule; raises RefusedError unless a fault tolerates it."""
+        self.core.refuse(rule, text)
 
     def release(self) -> None:
         """Give back everything that this connection holds."""

@@ -14,25 +14,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import cast
 
 from amqpspec.reference.fault import Fault
 from amqpspec.reference.refusals import RefusalRules
 from amqpspec.spec.dialects import part_of
 
-__all__ = ["Fault", "Faults", "UnknownFaultError", "all_faults", "behaviours", "check_faults", "faults_of"]
+__all__ = ["Fault", "Faults", "UnknownFaultError", "all_faults", "check_faults", "faults_of"]
 
 
 class UnknownFaultError(ValueError):
     """The requested fault does not exist."""
-
-
-class Named(Protocol):
-    """Faults by name: of a reference broker, or of the reference agent where clients are judged."""
-
-    @property
-    def by_name(self) -> Mapping[str, Fault]:
-        """Every fault by name."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +63,9 @@ def faults_of(dialect_id: str) -> Faults:
     return cast(Faults, part_of(dialect_id, "faults"))
 
 
-def behaviours(dialect_id: str) -> Mapping[str, Fault]:
-    """The behaviours of a dialect's broker that can be faulty, by name."""
-    return faults_of(dialect_id).behaviours
-
-
 def all_faults(dialect_id: str) -> Mapping[str, Fault]:
     """Every fault of a dialect's reference broker or agent, by name."""
-    return cast(Named, part_of(dialect_id, "faults")).by_name
+    return cast(AgentFaults | Faults, part_of(dialect_id, "faults")).by_name
 
 
 def check_faults(names: Collection[str], dialect_id: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Any
 
 from amqpspec.reference.core import Core
 from amqpspec.reference.deviations import Deviations
@@ -28,25 +28,15 @@ _PIECE = 16
 """Up to this many octets are delivered separately; longer data is delivered together with waiting data."""
 
 
-class Meddling(Protocol):
-    """Changes octets between the two ends of one connection."""
+class Meddling:
+    """Changes octets between the two ends of one connection: by itself, none."""
 
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
         """The octets for the client in place of the broker's."""
-
-    def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
-        """The octets for the broker in place of the client's."""
-
-
-class Plain:
-    """Changes nothing."""
-
-    def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
-        """The same octets."""
         return octets
 
     def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
-        """The same octets."""
+        """The octets for the broker in place of the client's."""
         return octets
 
 
@@ -252,7 +242,7 @@ class MemoryBroker:
         dialect: str,
         faults: Collection[str] = (),
         late_s: float = 0.0,
-        meddle: Callable[[], Meddling] = Plain,
+        meddle: Callable[[], Meddling] = Meddling,
         check: Callable[[], None] = _unchecked,
     ) -> None:
         self.loop, self.meddle, self.check = _Loop(), meddle, check

@@ -269,25 +269,22 @@ class _Tapped:
 
     def write_eof(self) -> None:
         """The broker has ended its output: a hostility's remaining steps are not sent after its FIN."""
-        if not self._tap.is_mute:
-            self._leave()
-            self._tap.transport.write_eof()
+        self._end(self._tap.transport.write_eof)
 
     def close(self) -> None:
         """The broker ends the connection."""
-        if not self._tap.is_mute:
-            self._leave()
-            self._tap.transport.close()
+        self._end(self._tap.transport.close)
 
     def abort(self) -> None:
         """The broker ends the connection at once."""
-        if not self._tap.is_mute:
-            self._leave()
-            self._tap.transport.abort()
+        self._end(self._tap.transport.abort)
 
-    def _leave(self) -> None:
+    def _end(self, end: Callable[[], None]) -> None:
+        if self._tap.is_mute:
+            return
         self._way_out.stop()
         self._tap.talk.is_left = self._tap.talk.is_left or not self._tap.talk.ended
+        end()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tap.transport, name)

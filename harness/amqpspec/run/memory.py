@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import BudgetSpent, Context, Login
-from amqpspec.reference.memory import Meddling, MemoryBroker, Plain
+from amqpspec.reference.memory import Meddling, MemoryBroker
 from amqpspec.run.case import Case
 from amqpspec.run.driver import driver_of
 from amqpspec.run.execute import verdict_of
@@ -29,7 +29,7 @@ class Conditions:
 
     faults: Collection[str] = ()
     late_s: float = 0.0
-    meddle: Callable[[], Meddling] = Plain
+    meddle: Callable[[], Meddling] = Meddling
     limit_s: float = 120.0
     calls: int = 1_000_000
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.attaching import request_timeout
 from amqpspec.reference.amqp_0_10.connection import Channel
 from amqpspec.reference.amqp_0_10.orders import Order
@@ -75,11 +74,8 @@ def _expected(session: Session, channel: Channel) -> dict[str, Any]:
     if under_way is None:
         return {"commands": ((following, following),)}
     first = following if session.faulty("fragments-expected-as-commands") else add(following, 1)
-    return {"commands": ((first, add(following, 1)),), "fragments": [_of(session, under_way, following)]}
-
-
-def _of(session: Session, partial: Building, number: int) -> dict[str, Any]:
-    return _rest_of(number, partial.octets + 12 * session.faulty("fragments-count-frame-headers"))
+    received = under_way.octets + 12 * session.faulty("fragments-count-frame-headers")
+    return {"commands": ((first, add(following, 1)),), "fragments": [_rest_of(following, received)]}
 
 
 def _rest_of(number: int, offset: int) -> dict[str, Any]:
@@ -167,12 +163,8 @@ def gap(session: Session, channel: Channel, order: Order) -> None:
             channel.tracks.pop(_COMMANDS, None)
             session.partial = None
         session.next_in = next(
-            add(last, 1) for first, last in ids.ranges if session.next_in in _one(first, last)
+            add(last, 1) for first, last in ids.ranges if session.next_in in SerialSet(((first, last),))
         )
-
-
-def _one(first: int, last: int) -> SerialSet:
-    return SerialSet(((first, last),))
 
 
 @CONTROLS.register("session.timeout")

@@ -21,7 +21,7 @@ from amqpspec.reference.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_0_10 import DIALECT
-from amqpspec.spec.model import Refusal, Scope
+from amqpspec.spec.model import Scope
 from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import CONTROL, HeaderEntry
 from amqpspec.wire.values import Raw
@@ -85,10 +85,6 @@ class Connection(BrokerConnection):
 
     # --- outgoing refusals
 
-    def refuse(self, rule: str, text: str) -> None:
-        """Raise for a violated rule; return if a fault tolerates it."""
-        self.core.refuse(rule, text)
-
     def send_refusal(self, refused: RefusedError) -> None:
         """Report a refusal to the client, at its scope."""
         refusal = refused.refusal
@@ -105,15 +101,13 @@ class Connection(BrokerConnection):
             self.end_socket()
         elif refusal.scope is Scope.CONNECTION:
             self.close(refusal.code if isinstance(refusal.code, int) else FRAMING_ERROR, refused.text)
-        elif self.current is None or self.phase in BEFORE_OPEN or self._lacks_session(self.current, refusal):
+        elif self.current is None or self.phase in BEFORE_OPEN:
+            self.close(FRAMING_ERROR, refused.text)
+        elif isinstance(refusal.code, int) and self.current.session is None:
+            # An exception is due, and there is no session to end with it.
             self.close(FRAMING_ERROR, refused.text)
         else:
             self._refuse_on(self.current, refusal.code, refused.text)
-
-    @staticmethod
-    def _lacks_session(channel: Channel, refusal: Refusal) -> bool:
-        """Whether an exception is due although there is no session to end."""
-        return isinstance(refusal.code, int) and channel.session is None
 
     def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
         """End a session with an exception, or with detached if the code belongs to it."""

@@ -5,11 +5,12 @@ Knows: the rules that both classes share, by the name of the class. Must not kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.owning import check_owner
 from amqpspec.reference.amqp_0_10.session import Session
@@ -51,11 +52,13 @@ class Content(Message):
 class Feed:
     """One session's consumers of one class: what the queues of the model see of it.
 
-    ``hand_over`` sends a content to the client. ``automatic`` are the tags of consumers that acknowledge nothing.
+    ``automatic`` are the tags of consumers that acknowledge nothing.
     """
 
-    def __init__(self, session: Session, kind: str) -> None:
-        self.session, self.kind, self.key = session, kind, session.key
+    kind: ClassVar[str]
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.key, kind = session, session.key, self.kind
         self.owner: object = session.carrier
         """A consumer with no-local does not receive messages of its own connection."""
         self.consumers: dict[str, Consumer] = {}
@@ -63,13 +66,8 @@ class Feed:
         shared = _WINDOWS.setdefault(session.carrier, {}).setdefault(kind, Window(session.core.on))
         self.deliveries = Deliveries(session.core.on, shared)
         self.shared = shared
-        self.hand_over: Callable[[Consumer, Entry, bool], None] = self._unsent
         session.feeds.append(self)
         session.at_end.append(self.release)
-
-    @staticmethod
-    def _unsent(consumer: Consumer, entry: Entry, redelivered: bool) -> None:
-        raise NotImplementedError
 
     @property
     def flowing(self) -> bool:
@@ -84,8 +82,11 @@ class Feed:
         return consumer.tag in self.automatic or self.deliveries.admits(message.size_octets)
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
-        """Send a content."""
-        self.hand_over(consumer, entry, redelivered)
+        """Send a content, or announce it."""
+        raise NotImplementedError
+
+    def drop(self, consumer: Consumer) -> None:
+        """A consumer is cancelled."""
 
     def cancelled(self, consumer: Consumer) -> None:
         """The queue of a consumer is gone."""
@@ -108,8 +109,21 @@ class Feed:
             queue.dispatch()
 
 
-def qos(session: Session, feed: Feed, order: Order) -> None:
-    """Set the window of the session, or of the connection."""
+FEEDS: dict[str, type[Feed]] = {}
+"""The consumers of each class of contents."""
+
+
+def _feed_of(session: Session, order: Order) -> Feed:
+    """The consumers of a command's class; made on first use."""
+    made = FEEDS[order.row.class_name]
+    return next((feed for feed in session.feeds if isinstance(feed, made)), None) or made(session)
+
+
+@executes("file.qos")
+@executes("stream.qos")
+def qos(session: Session, order: Order) -> None:
+    """Set the window of the session, or of the connection; the rate of streams is ignored (ignore-prefetch)."""
+    feed = _feed_of(session, order)
     whole = order["global"] and not session.faulty("global-window-means-session")
     window = feed.shared if whole or session.faulty("every-window-is-global") else feed.deliveries.window
     if not (feed.consumers and session.faulty("second-window-without-effect")):
@@ -119,8 +133,11 @@ def qos(session: Session, feed: Feed, order: Order) -> None:
         queue.wake()
 
 
-def consume(session: Session, feed: Feed, order: Order) -> None:
+@executes("file.consume")
+@executes("stream.consume")
+def consume(session: Session, order: Order) -> None:
     """Begin a consumer."""
+    feed = _feed_of(session, order)
     tag, kind = order["consumer_tag"] or "", feed.kind
     if not tag:
         session.refuse(_RULES[kind]["tag"], "a consumer without a tag", "consumer_tag")
@@ -169,8 +186,11 @@ def _queue(session: Session, kind: str, order: Order) -> Queue | None:
     return queue
 
 
-def cancel(session: Session, feed: Feed, order: Order) -> None:
+@executes("file.cancel")
+@executes("stream.cancel")
+def cancel(session: Session, order: Order) -> None:
     """End a consumer; an unknown one is ignored."""
+    feed = _feed_of(session, order)
     consumer = feed.consumers.get(order["consumer_tag"] or "")
     if consumer is None or session.faulty("cancelled-content-consumer-goes-on"):
         return
@@ -181,6 +201,7 @@ def cancel(session: Session, feed: Feed, order: Order) -> None:
         for delivery in [d for d in feed.deliveries.outstanding.values() if d.consumer is consumer]:
             feed.deliveries.release(delivery)
             delivery.queue.requeue([delivery.entry])
+    feed.drop(consumer)
 
 
 # --- publishing

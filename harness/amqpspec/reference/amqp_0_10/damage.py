@@ -22,7 +22,9 @@ _COMPOUND = ("map", "list", "array")
 
 def header(entries: Iterable[Any], faulty: Faulty) -> list[Any]:
     """The structs of a header segment."""
-    return [_struct(entry, faulty) for entry in entries if not _is_dropped(entry, faulty)]
+    if faulty("unknown-structs-dropped"):
+        entries = [entry for entry in entries if not isinstance(entry, UnknownStruct)]
+    return [_struct(entry, faulty) for entry in entries]
 
 
 def body(octets: bytes, faulty: Faulty) -> bytes:
@@ -37,10 +39,6 @@ def pieces(structs: list[Any], octets: bytes, faulty: Faulty) -> list[tuple[list
     half = len(octets) // 2
     first, last = (Packed("message.fragment-properties", {key: True}) for key in ("first", "last"))
     return [([*structs, first], octets[:half]), ([*structs, last], octets[half:])]
-
-
-def _is_dropped(entry: Any, faulty: Faulty) -> bool:
-    return isinstance(entry, UnknownStruct) and faulty("unknown-structs-dropped")
 
 
 def _struct(entry: Any, faulty: Faulty) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from amqpspec.reference.amqp_0_10 import contents
-from amqpspec.reference.amqp_0_10.contents import Feed
+from amqpspec.reference.amqp_0_10.contents import FEEDS, Feed
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import Session
@@ -25,12 +25,13 @@ _PROPERTIES = "file.file-properties"
 class Files(Feed):
     """One session's consumers of files, and what it is staging."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session, "file")
-        self.stages = Stages()
-        self.hand_over = self._announce
+    kind = "file"
 
-    def _announce(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.stages = Stages()
+
+    def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
         """Announce a file to the client, and send it when the client is ready."""
         queue = consumer.queue
         automatic = consumer.tag in self.automatic
@@ -78,31 +79,12 @@ class Files(Feed):
                     delivery.queue.give_back([delivery.entry])
 
 
+FEEDS["file"] = Files
+
+
 def files_of(session: Session) -> Files:
     """What a session has to do with files; made on first use."""
     return next((feed for feed in session.feeds if isinstance(feed, Files)), None) or Files(session)
-
-
-@executes("file.qos")
-def qos(session: Session, order: Order) -> None:
-    """Set a window."""
-    contents.qos(session, files_of(session), order)
-
-
-@executes("file.consume")
-def consume(session: Session, order: Order) -> None:
-    """Begin a consumer."""
-    contents.consume(session, files_of(session), order)
-
-
-@executes("file.cancel")
-def cancel(session: Session, order: Order) -> None:
-    """End a consumer."""
-    feed = files_of(session)
-    consumer = feed.consumers.get(order["consumer_tag"] or "")
-    contents.cancel(session, feed, order)
-    if consumer is not None and consumer.tag not in feed.consumers:
-        feed.drop(consumer)
 
 
 # --- in

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,14 +36,8 @@ class Whole:
         return next(found, {})
 
 
-@dataclass(slots=True, eq=False)
-class _Begun:
-    """The messages of one session that have begun and not ended, by their destination."""
-
-    by_destination: dict[str, Whole] = field(default_factory=dict)
-
-
-_BEGUN: WeakKeyDictionary[Session, _Begun] = WeakKeyDictionary()
+_BEGUN: WeakKeyDictionary[Session, dict[str, Whole]] = WeakKeyDictionary()
+"""The messages of a session that have begun and not ended, by their destination."""
 _KEPT: WeakKeyDictionary[Core, dict[tuple[str, str], Whole]] = WeakKeyDictionary()
 
 
@@ -77,9 +71,9 @@ def joined(session: Session, order: Order) -> Whole | None:
 
 def _begun(session: Session) -> dict[str, Whole]:
     if session not in _BEGUN:
-        _BEGUN[session] = _Begun()
+        _BEGUN[session] = {}
         session.at_end.append(lambda: _keep(session))
-    return _BEGUN[session].by_destination
+    return _BEGUN[session]
 
 
 # --- resuming

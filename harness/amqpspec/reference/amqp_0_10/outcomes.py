@@ -5,7 +5,6 @@ Knows: the states of a transfer. Must not know: subscriptions, credit (no outcom
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 from amqpspec.reference.amqp_0_10.handlers import executes
@@ -107,11 +106,8 @@ def acquire(session: Session, order: Order) -> Packed | None:
         found = named
     if not found and session.faulty("empty-acquires-not-answered"):
         return None
-    return Packed("message.acquired", {"transfers": _ids(found)})
-
-
-def _ids(found: Iterable[Held]) -> tuple[tuple[int, int], ...]:
-    return SerialSet.of((held.number, held.number) for held in found).ranges
+    acquired = SerialSet.of((held.number, held.number) for held in found)
+    return Packed("message.acquired", {"transfers": acquired.ranges})
 
 
 def _give_credit(taker: Taker, held: Held) -> None:

@@ -89,11 +89,6 @@ class Session:
         takers = self.feeds if self.taker is None else [self.taker, *self.feeds]
         return [queue for taker in takers for queue in taker.queues()]
 
-    @property
-    def next_out(self) -> int:
-        """The id of the next sent command."""
-        return self.outgoing.next
-
     # --- refusing
 
     def refuse(self, rule: str, text: str, field: str = "") -> None:

@@ -7,7 +7,7 @@ consumer.
 from __future__ import annotations
 
 from amqpspec.reference.amqp_0_10 import contents
-from amqpspec.reference.amqp_0_10.contents import Feed
+from amqpspec.reference.amqp_0_10.contents import FEEDS, Feed
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import Session
@@ -23,14 +23,16 @@ _PROPERTIES = "stream.stream-properties"
 class Streams(Feed):
     """One session's consumers of streams."""
 
+    kind = "stream"
+
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "stream")
+        super().__init__(session)
         self.sent: dict[int, Delivery] = {}
         """Packets in transit, by the ids of their commands."""
-        self.hand_over = self._send
         session.on_completed.append(self.completed)
 
-    def _send(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
+    def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
+        """Send a packet."""
         message, queue = entry.message, consumer.queue
         tag = self.deliveries.hold(entry, queue, consumer)
         number = self.session.command(
@@ -52,27 +54,7 @@ class Streams(Feed):
             delivery.queue.wake()
 
 
-def streams_of(session: Session) -> Streams:
-    """The state of streams for a session; created on first use."""
-    return next((feed for feed in session.feeds if isinstance(feed, Streams)), None) or Streams(session)
-
-
-@executes("stream.qos")
-def qos(session: Session, order: Order) -> None:
-    """Set a window; the rate is ignored, as the rule ignore-prefetch allows."""
-    contents.qos(session, streams_of(session), order)
-
-
-@executes("stream.consume")
-def consume(session: Session, order: Order) -> None:
-    """Begin a consumer."""
-    contents.consume(session, streams_of(session), order)
-
-
-@executes("stream.cancel")
-def cancel(session: Session, order: Order) -> None:
-    """End a consumer."""
-    contents.cancel(session, streams_of(session), order)
+FEEDS["stream"] = Streams
 
 
 @executes("stream.publish")

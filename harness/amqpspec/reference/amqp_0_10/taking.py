@@ -115,7 +115,7 @@ class Taker:
         octets = self._size(entry.message)
         subscription.credit.spend(octets)
         local = self.faulty("destinations-lose-their-names")
-        number = self.session.next_out
+        number = self.session.outgoing.next
         self.in_windows[number] = subscription, octets
         header, body = (
             damage.header(_header(entry.message, redelivered, self), self.faulty),

@@ -89,7 +89,7 @@ def _attach(session: Session, attach: Composed, own_handle: int) -> None:
         return
     key = (connection.container, we_send, name)
     _steal(session, key)
-    resumed = session.nodes.known(key)
+    resumed = key in session.nodes.termini
     terminus = session.nodes.terminus(key)
     try:
         _fill(session, attach, terminus, we_send)
@@ -103,7 +103,7 @@ def _attach(session: Session, attach: Composed, own_handle: int) -> None:
     else:
         endpoint = _start_receiving(session, attach, own_handle, terminus)
     terminus.endpoint, terminus.session, terminus.connection = endpoint, session, connection
-    session.add(endpoint)
+    session.endpoints[endpoint.handle] = endpoint
     answer_attach(session, attach, endpoint, resumed=resumed)
 
 
@@ -116,7 +116,7 @@ def _steal(session: Session, key: tuple[str, bool, str]) -> None:
         other = session.nodes.termini.get((key[0], not key[1], key[2]))
         if other is not None and other.endpoint is not None:
             other.endpoint.fail(STOLEN, f"{key[2]} is attached in the other direction", closed=True)
-    if not session.nodes.known(key):
+    if key not in session.nodes.termini:
         return
     endpoint = session.nodes.terminus(key).endpoint
     if endpoint is None or session.faulty("link-alive-twice"):
@@ -157,7 +157,8 @@ def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
 
 def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
     if isinstance(wanted, Composed) and wanted.name == "coordinator" and ours == "target":
-        _coordinate(session, terminus)
+        # It ends with its link: control links are not resumed (1.0 §4.2).
+        terminus.target, terminus.expiry = coordinator_of(session.faulty), "link-detach"
         return
     if not (isinstance(wanted, Composed) and wanted.name == ours):
         session.refuse("definitions/condition/not-implemented", f"a {ours} of another kind than {ours}")
@@ -179,11 +180,6 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
     terminus.expiry = str(wanted["expiry_policy"])
     terminus.timeout_s = wanted["timeout"]
     setattr(terminus, ours, addresses.as_created(session, fields))
-
-
-def _coordinate(session: Session, terminus: Terminus) -> None:
-    """The terminus of a control link, which ends with its link: such links are not resumed (1.0 §4.2)."""
-    terminus.target, terminus.expiry = coordinator_of(session.faulty), "link-detach"
 
 
 def _check_fields(session: Session, attach: Composed, we_send: bool) -> None:
@@ -249,7 +245,7 @@ def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> N
         endpoint.terminus.incomplete and session.faulty("incomplete-for-ever")
     )
     endpoint.terminus.incomplete = incomplete
-    endpoint.resume([] if session.faulty("nothing-resumed") else resumed)
+    endpoint.resumed = [] if session.faulty("nothing-resumed") else resumed
     endpoint.lost = lost
 
 

@@ -12,18 +12,16 @@ from typing import Any
 
 from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.announcing import open_fields
+from amqpspec.reference.amqp_1_0.carrier import Carrier
 from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.errors import error_of, fitting
 from amqpspec.reference.amqp_1_0.idle import Idle
 from amqpspec.reference.amqp_1_0.logins import FaultyLogin
-from amqpspec.reference.amqp_1_0.nodes import Nodes, nodes_of
 from amqpspec.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.amqp_1_0.transactions import Transactions
-from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.model import VirtualHost
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from amqpspec.spec.model import Scope
@@ -32,7 +30,7 @@ from amqpspec.wire.amqp_1_0.values import Symbol
 CLOSE_S, KEPT_S = 3.0, 30.0
 
 
-class Connection(BrokerConnection):
+class Connection(Carrier):
     """One connection; ``inbox`` adds its input. ``session`` and ``link`` are those of the current frame."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
@@ -48,7 +46,7 @@ class Connection(BrokerConnection):
         self.sessions: dict[int, Session] = {}
         self.max_frame_octets, self.channel_max = wire.MIN_MAX_FRAME_OCTETS, 0xFFFF
         self.user = core.users["guest"]
-        self.vhost: VirtualHost = core.vhosts["/"]
+        self.vhost = core.vhosts["/"]
         self.container, self.last_id = "", 0
         self.sole: int | None = None
         self.opened = self.greeted = self.just_opened = False
@@ -56,11 +54,6 @@ class Connection(BrokerConnection):
         self.signs = self.idle = Idle(self)
         self.session: Session | None = None
         self.link: LinkEndpoint | None = None
-
-    @property
-    def nodes(self) -> Nodes:
-        """The nodes and termini of the virtual host."""
-        return nodes_of(self.vhost)
 
     # --- input
 
@@ -231,7 +224,7 @@ class Connection(BrokerConnection):
                 next(iter(self.sessions.values())).send_flow()
             else:
                 channel = self._highest_channel() if self.faulty("empty-frames-on-any-channel") else 0
-                self.write(wire.empty_frame(channel))
+                self.write(wire.frame(channel=channel))
             self.core.flush()
 
     def _highest_channel(self) -> int:
@@ -245,9 +238,9 @@ class Connection(BrokerConnection):
             return
         self.opened = True
         if self.faulty("empty-frame-before-open"):
-            self.write(wire.EMPTY)
+            self.write(wire.frame())
         if self.faulty("empty-frame-off-channel-zero-before-open"):
-            self.write(wire.empty_frame(1))
+            self.write(wire.frame(channel=1))
         channel = 1 if self.faulty("open-on-channel-one") else 0
         if self.faulty("begin-before-open"):
             self.send(0, "begin", {"next_outgoing_id": 0, "incoming_window": 1, "outgoing_window": 1})
@@ -291,7 +284,7 @@ class Connection(BrokerConnection):
         channel = self._highest_channel() + 1 if self.faulty("close-on-highest-channel") else 0
         self.send(channel, "close", {"error": error})
         if self.faulty("empty-frame-behind-close"):
-            self.write(wire.EMPTY)
+            self.write(wire.frame())
 
     def closed_by_peer(self) -> None:
         """The other close has arrived: answer it unless ours is out, and end."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from amqpspec.reference.amqp_1_0 import messages
 from amqpspec.reference.amqp_1_0.errors import error_of
 from amqpspec.reference.amqp_1_0.incoming import IncomingDelivery
 from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
 from amqpspec.reference.amqp_1_0.transactions import CAPABILITIES, ROLLED_BACK, UNKNOWN
 from amqpspec.reference.fault import fault_table
-from amqpspec.wire.amqp_1_0.message import decode_message
 from amqpspec.wire.amqp_1_0.performatives import Composed, encode_composite
 from amqpspec.wire.amqp_1_0.values import Raw, Symbol
-from amqpspec.wire.errors import WireError
 
 _REJECTED = "amqp:rejected:list"
 
@@ -38,7 +37,8 @@ class ControlEndpoint(ReceivingEndpoint):
     def _complete(self, partial: IncomingDelivery) -> None:
         if partial.settled and not self.faulty("settled-control-messages-taken"):
             self.session.refuse("transactions/control/settled", "a settled message to the coordinator")
-        body = _body(partial)
+        message = messages.read(partial.octets)
+        body = None if message is None else message.body
         if isinstance(body, Composed) and body.name == "declare":
             made = self.session.connection.transactions.declare(self)
             name = "accepted" if self.faulty("declare-answered-by-accepted") else "declared"
@@ -94,13 +94,6 @@ class ControlEndpoint(ReceivingEndpoint):
         super().unhook()
         if was_attached:
             self.session.connection.transactions.control_lost(self)
-
-
-def _body(partial: IncomingDelivery) -> Any:
-    try:
-        return decode_message(bytes(partial.octets)).body
-    except (WireError, ValueError, TypeError):
-        return None
 
 
 FAULTS = fault_table("""

@@ -12,6 +12,7 @@ from typing import Any
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Message
+from amqpspec.wire.amqp_1_0.message import Message as Decoded
 from amqpspec.wire.amqp_1_0.message import Section, decode_message, encode_message
 from amqpspec.wire.amqp_1_0.reading import KEEPING
 from amqpspec.wire.amqp_1_0.values import Repeated
@@ -50,11 +51,18 @@ def _number(header: Any, name: str) -> int | None:
     return value if natural else None
 
 
+def read(octets: bytes | bytearray) -> Decoded | None:
+    """The parts of a message, None if it is unreadable."""
+    try:
+        return decode_message(bytes(octets))
+    except (WireError, ValueError, TypeError):
+        return None
+
+
 def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
     """Header and application properties, if they have the right types."""
-    try:
-        message = decode_message(octets)
-    except (WireError, ValueError, TypeError):
+    message = read(octets)
+    if message is None:
         return None, {}
     header, properties = message.header, message.application_properties
     is_header = header is not None and header.name == "header"
@@ -66,10 +74,10 @@ def counted(octets: bytes, failures: int, faulty: Faulty) -> bytes:
     """A message with its delivery-count in the header, otherwise unchanged (1.0 §3.2.1)."""
     if failures <= 0 or faulty("failed-deliveries-not-counted"):
         return octets
-    try:
-        header = decode_message(octets).header
-    except (WireError, ValueError, TypeError):
+    message = read(octets)
+    if message is None:
         return octets
+    header = message.header
     if header is None:
         return encode_message(header={"delivery_count": failures}) + octets
     section = _section(octets, "header")
@@ -134,10 +142,8 @@ def _value(octets: bytes | bytearray) -> Any:
 
 
 def _section(octets: bytes | bytearray, name: str) -> Section | None:
-    try:
-        sections = decode_message(bytes(octets)).sections
-    except (WireError, ValueError, TypeError):
-        return None
+    message = read(octets)
+    sections = () if message is None else message.sections
     return next((section for section in sections if section.name == name), None)
 
 

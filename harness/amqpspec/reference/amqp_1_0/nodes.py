@@ -120,10 +120,6 @@ class Nodes:
             timer.cancel()
         return self.termini.setdefault(key, Terminus(key))
 
-    def known(self, key: Key) -> bool:
-        """Whether a terminus of that name is there."""
-        return key in self.termini
-
     def detached(self, endpoint: Attached, *, closed: bool) -> None:
         """A link has lost its terminus, which stays or goes."""
         terminus = endpoint.terminus

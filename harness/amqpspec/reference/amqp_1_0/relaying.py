@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from amqpspec.reference.amqp_1_0 import messages
 from amqpspec.reference.amqp_1_0.addresses import named_node
 from amqpspec.reference.amqp_1_0.errors import error_of
 from amqpspec.reference.amqp_1_0.incoming import IncomingDelivery
 from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Queue
-from amqpspec.wire.amqp_1_0.message import decode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Map, Symbol
-from amqpspec.wire.errors import WireError
 
 _REJECTED = "amqp:rejected:list"
 
@@ -73,10 +72,8 @@ class RelayEndpoint(ReceivingEndpoint):
 
 
 def _to(partial: IncomingDelivery) -> Any:
-    try:
-        properties = decode_message(bytes(partial.octets)).properties
-    except (WireError, ValueError, TypeError):
-        return None
+    message = messages.read(partial.octets)
+    properties = None if message is None else message.properties
     return None if properties is None else properties.get("to")
 
 

@@ -135,7 +135,8 @@ def _result(connection: Connection, frame: Composed) -> Result:
         return login.second(_octets(frame.get("response")))
     if "hostname" not in frame.given and connection.faulty("hostname-demanded-in-init"):
         return None
-    return login.first(str(frame.get("mechanism", "")), _initial(frame.get("initial_response")))
+    initial = frame.get("initial_response")
+    return login.first(str(frame.get("mechanism", "")), None if initial is None else _octets(initial))
 
 
 def _step(connection: Connection, result: Result) -> None:
@@ -156,10 +157,6 @@ def _step(connection: Connection, result: Result) -> None:
 def _octets(value: object) -> bytes:
     """A response as octets; a value of another type answers nothing."""
     return value if isinstance(value, bytes) else b""
-
-
-def _initial(value: object) -> bytes | None:
-    return None if value is None else _octets(value)
 
 
 FAULTS = fault_table("""

@@ -6,10 +6,11 @@ Knows: outgoing messages of one node; what a receiver may request from the sende
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from typing import Any
 
-from amqpspec.reference.amqp_1_0 import messages, timing, wire
+from amqpspec.reference.amqp_1_0 import messages, wire
 from amqpspec.reference.amqp_1_0.endpoints import SETTLED, LinkEndpoint, LinkHost
 from amqpspec.reference.amqp_1_0.nodes import SentDelivery, Terminus
 from amqpspec.reference.amqp_1_0.outgoing import OutgoingDelivery
@@ -36,6 +37,7 @@ class SendingEndpoint(LinkEndpoint):
         self.consumer: Consumer | None = None
         self.selector: Selector | None = None
         self.resumed: list[SentDelivery] = []
+        """Deliveries to be resumed as soon as there is credit."""
         self.lost: list[SentDelivery] = []
         self._sent: set[int] = set()
         self.unlimited = self.announced_empty = False
@@ -111,10 +113,6 @@ class SendingEndpoint(LinkEndpoint):
 
     # --- transfers
 
-    def _octets(self, held: SentDelivery) -> bytes:
-        """The message as it goes out this time."""
-        return messages.counted(held.entry.message.body, held.entry.deliveries - 1, self.faulty)
-
     def _send(
         self, held: SentDelivery, *, settled: bool, resume: bool = False, octets: bytes | None = None
     ) -> None:
@@ -124,7 +122,8 @@ class SendingEndpoint(LinkEndpoint):
         )
         if held.tag in self.terminus.held:
             session.unsettled[held.delivery_id] = held
-        body = self._octets(held) if octets is None else octets
+        body, failures = held.entry.message.body, held.entry.deliveries - 1
+        body = messages.counted(body, failures, self.faulty) if octets is None else octets
         if self.faulty("long-messages-cut") and len(body) > 400:
             body = body[:400]
         if not self.faulty("credit-not-used-up"):
@@ -134,24 +133,26 @@ class SendingEndpoint(LinkEndpoint):
         if not self.faulty("delivery-count-stands-still"):
             self.delivery_count = wire.plus(self.delivery_count, 1)
         session.pending.append(OutgoingDelivery(self, held, body, settled, resume))
-        if not self._waits_for_company(held):
-            session.pump_pending()
-
-    def _waits_for_company(self, held: SentDelivery) -> bool:
-        """A fault: hold a delivery back until the next one can be sent with it."""
+        # With this fault, a delivery waits until the next one can be sent with it.
         beside = self.credit > 0 and held.queue.ready_count > 0
-        return beside and self.faulty("deliveries-interleaved-on-a-link")
+        if not (beside and self.faulty("deliveries-interleaved-on-a-link")):
+            session.pump_pending()
 
     def _ask_for_life(self, held: SentDelivery) -> None:
         """A fault: settle by itself what has outlived its time."""
-        if self.faulty("sender-settles-on-its-own"):
-            timing.settle_on_ttl(self.session, held)
+        if not self.faulty("sender-settles-on-its-own"):
+            return
+        ttl_ms = messages.ttl_ms_of(held.entry.message.body)
+        if ttl_ms is not None:
+            asyncio.get_running_loop().call_later(ttl_ms / 1000, self._let_die, held)
+
+    def _let_die(self, held: SentDelivery) -> None:
+        if self.session.unsettled.get(held.delivery_id) is held:
+            fields = {"role": "sender", "first": held.delivery_id, "settled": True, "state": "released"}
+            self.session.send("disposition", fields)
+            self.session.connection.core.flush()
 
     # --- resuming
-
-    def resume(self, held: list[SentDelivery]) -> None:
-        """Deliveries to be resumed as soon as there is credit."""
-        self.resumed = held
 
     def _send_resumed(self) -> None:
         while (

@@ -43,7 +43,8 @@ class Session:
         """What came in mode second, by delivery-id: the receiver settles once the sender has (§2.7.5)."""
         self.errant: dict[int, LinkEndpoint] = {}
         """What waited so when its link failed, by delivery-id: it is never settled (§2.6.5)."""
-        self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
+        # Two before the end of the range, so that the third transfer of every session wraps around (RFC 1982).
+        self.initial_outgoing_id = self.next_outgoing_id = wire.plus(0, -2)
         self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES
         self.next_incoming_id = begin.get("next_outgoing_id", 0) if begin else 0
@@ -55,10 +56,6 @@ class Session:
         self.latest: Any = None
         self.old_credits: dict[str, int] = {}
         self._widening: asyncio.TimerHandle | None = None
-
-    def _initial_id(self) -> int:
-        """Two before the end of the range, so that the third transfer of every session wraps around (RFC 1982)."""
-        return wire.plus(0, -2)
 
     @property
     def nodes(self) -> Nodes:
@@ -197,10 +194,6 @@ class Session:
             else range(min(top, 1 << 16) + 1)
         )
         return next((handle for handle in places if handle not in used), None)
-
-    def add(self, endpoint: LinkEndpoint) -> None:
-        """A link is attached."""
-        self.endpoints[endpoint.handle] = endpoint
 
     def detach(self, endpoint: LinkEndpoint, *, closed: bool) -> None:
         """A link is detached cleanly."""

@@ -19,7 +19,6 @@ _HEAD = struct.Struct(">IBBH")
 HEAD_OCTETS = LAYOUT.header_octets
 MIN_MAX_FRAME_OCTETS = LAYOUT.min_max_frame_size
 AMQP, SASL = LAYOUT.types["amqp"], LAYOUT.types["sasl"]
-EMPTY = _HEAD.pack(HEAD_OCTETS, LAYOUT.min_doff, AMQP, 0)
 _CLOSE = b"\x00\x53\x18"
 _NAME = LAYOUT.headers["amqp"][:4]
 _WORD = LAYOUT.doff_word_octets
@@ -132,19 +131,14 @@ class Splitter:
             self._refuse("connections/opening/limits-before", f"frame of {size} octets before open")
 
 
-def frame(body: bytes, channel: int = 0, kind: int = AMQP) -> bytes:
-    """One frame."""
+def frame(body: bytes = b"", channel: int = 0, kind: int = AMQP) -> bytes:
+    """One frame; without a body, it is a sign of life."""
     return _HEAD.pack(HEAD_OCTETS + len(body), LAYOUT.min_doff, kind, channel) + body
 
 
 def performative(name: str, fields: dict[str, Any]) -> bytes:
     """A performative's octets; fields that are None are left null."""
     return bytes(encode_composite(name, **{key: v for key, v in fields.items() if v is not None}))
-
-
-def empty_frame(channel: int) -> bytes:
-    """A frame without a body."""
-    return _HEAD.pack(HEAD_OCTETS, LAYOUT.min_doff, AMQP, channel)
 
 
 # --- serial numbers of RFC 1982

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from amqpspec.reference.amqp_fast_0_8.carrier import Carrier
 from amqpspec.reference.amqp_fast_0_8.channels import Channel
 from amqpspec.reference.amqp_fast_0_8.destinations import Destinations, destinations_of
 from amqpspec.reference.amqp_fast_0_8.handles import Handle
@@ -16,7 +17,6 @@ from amqpspec.reference.amqp_fast_0_8.limits import CLOSE_S, FRAME_MAX_OCTETS, P
 from amqpspec.reference.amqp_fast_0_8.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.amqp_fast_0_8.pings import Pings
 from amqpspec.reference.amqp_fast_0_8.wire import Splitter
-from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.refusing import RefusedError
@@ -37,7 +37,7 @@ _LIMITS = ("tuning/channel-max", "tuning/handle-max")
 _SIZES = ("frames/size-forms", "connection/response/size", "connection/tune/size")
 
 
-class Connection(BrokerConnection):
+class Connection(Carrier):
     """One connection; ``inbox`` adds its input. Ids are those that the current command names, 0 for none."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
@@ -209,17 +209,10 @@ class Connection(BrokerConnection):
             if not self.faulty("handles-outlive-their-channel"):
                 del self.handles[handle.id]
         channel.release()
-        self._drop_temporary(channel)
-
-    def _drop_temporary(self, channel: Channel) -> None:
         if self.vhost is not None and self.faulty("temporary-queues-go-with-a-channel"):
             self.vhost.release_owner(self)
 
     # --- output
-
-    def has_output(self) -> None:
-        """Something waits on a channel to be written."""
-        self.core.with_output.add(self)
 
     def reply(self, name: str, **fields: Any) -> None:
         """One command on the connection."""

@@ -28,7 +28,8 @@ def _send(connection: Connection, handle: Handle, args: Args) -> None:
     if channel.arriving is not None and channel.arriving.handle != handle.id:
         connection.refuse("messages/fragments/not-mixed", "another message is not complete")
         channel.arriving = None
-    if connection.faulty("one-message-at-a-time") and _others_arrive(connection, handle):
+    others = (other for other in connection.channels.values() if other is not channel)
+    if connection.faulty("one-message-at-a-time") and any(other.arriving for other in others):
         connection.close_channel(channel.id, CODES["command-invalid"], "another channel sends")
         return
     if args["recovery"]:
@@ -41,10 +42,6 @@ def _send(connection: Connection, handle: Handle, args: Args) -> None:
         _look_ahead(connection, handle, args["fragment"])
     if not args["partial"]:
         _complete(connection, handle, args)
-
-
-def _others_arrive(connection: Connection, handle: Handle) -> bool:
-    return any(c.arriving for c in connection.channels.values() if c is not handle.channel)
 
 
 def _check(connection: Connection, handle: Handle, args: Args) -> None:

@@ -6,14 +6,14 @@ Must not know: what a method means; the handlers do.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from amqpspec.reference.core import Connected, Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.contents import Content
 from amqpspec.reference.methods.outgoing import ChannelOutput, Sender
-from amqpspec.reference.model import Consumer, Deliveries, Delivery, Entry, Message, Queue, User, VirtualHost
+from amqpspec.reference.model import Consumer, Deliveries, Delivery, Entry, Message, Queue, VirtualHost
 from amqpspec.spec.model import Side
 from amqpspec.wire.methods.codec import Call
 
@@ -30,29 +30,17 @@ class Transaction:
         return work
 
 
-class Carrier(Connected, Sender, Protocol):
+class Carrier(Sender):
     """A connection, as its channels see it; those in ``unconfirmed`` have confirms to send with the next write."""
 
-    core: Core
-    user: User | None
-    vhost: VirtualHost | None
     capabilities: Mapping[str, Any]
-    congested: bool
     channels: dict[int, Channel]
     channel_max: int
     unconfirmed: dict[int, Channel]
 
-    def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault tolerates it."""
-
+    @abstractmethod
     def reason(self, code: int, text: str) -> dict[str, Any]:
         """The arguments of a close method."""
-
-    def close(self, code: int, text: str) -> None:
-        """Refuse at the scope of the connection."""
-
-    def pump(self) -> None:
-        """Let every queue that this client consumes from look again."""
 
 
 class Channel(ChannelOutput):

@@ -7,15 +7,14 @@ Must not know: sockets (``BrokerConnection`` does), what any method does (the ha
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from amqpspec.reference import leniency
-from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
-from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.channel import Carrier, Channel
 from amqpspec.reference.methods.contents import Children
 from amqpspec.reference.methods.frames_out import FramesOut
 from amqpspec.reference.methods.heartbeats import Heartbeats
@@ -29,7 +28,7 @@ _RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_fra
 """Rules that hold before open, too; there a dialect that pauses has one rule for all others."""
 
 
-class Connection(BrokerConnection):
+class Connection(Carrier):
     """One connection; ``inbox`` adds its input."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
@@ -221,7 +220,7 @@ class Connection(BrokerConnection):
     def send(self, number: int, name: str, /, **args: Any) -> None:
         """One method."""
         self._confirm()
-        self._write_frames((self._frames.method(number, name, args),))
+        self.write(self._damaged(self._frames.method(number, name, args)))
 
     def send_content(
         self, number: int, name: str, header: bytes, body: bytes, children: Children = (), /, **args: Any
@@ -229,9 +228,7 @@ class Connection(BrokerConnection):
         """One method with a content."""
         self._confirm()
         limit = self.frame_max_octets
-        self._write_frames(self._frames.content(number, name, args, header, body, children, limit))
-
-    def _write_frames(self, frames: Iterable[bytes]) -> None:
+        frames = self._frames.content(number, name, args, header, body, children, limit)
         self.write(*map(self._damaged, frames))
 
     def _damaged(self, octets: bytes) -> bytes:

@@ -123,16 +123,14 @@ class Inbox(Connection):
         ids = _IDS.unpack_from(payload) if len(payload) >= 4 else (0, 0)
         self.failing_method = ids
         channel = self.channels.get(number)
-        if channel is not None and channel.closing and not self._heard_while_closing(ids):
+        heard = ids in self._channel_closes or self.faulty("channel-works-on-after-close")
+        if channel is not None and channel.closing and not heard:
             return
         method = self.codec.dialect.methods_by_id.get(ids)
         if method is None:
             self._refuse_unknown(ids, payload)
         elif self._may_come(method, number) and (call := self._decode(method, payload)) is not None:
             self._handle(call, number)
-
-    def _heard_while_closing(self, ids: tuple[int, int]) -> bool:
-        return ids in self._channel_closes or self.faulty("channel-works-on-after-close")
 
     def _refuse_unknown(self, ids: tuple[int, int], payload: bytes) -> None:
         if self.phase in BEFORE_OPEN:

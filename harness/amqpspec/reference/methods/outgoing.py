@@ -5,8 +5,10 @@ Knows: the arguments of each. Must not know: why anything is sent, frames.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import abstractmethod
+from typing import Any
 
+from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.contents import Children
 from amqpspec.reference.methods.damage import damaged_header
@@ -22,18 +24,17 @@ def is_quiet(call: Call) -> bool:
     return bool(call.args.get("no_wait") or call.args.get("nowait"))
 
 
-class Sender(Protocol):
+class Sender(BrokerConnection):
     """A connection, as the output of its channels sees it."""
 
     codec: Codec
     window: Window
 
-    def faulty(self, name: str, /) -> bool:
-        """Whether a fault is on."""
-
+    @abstractmethod
     def send(self, number: int, name: str, /, **args: Any) -> None:
         """Send one method."""
 
+    @abstractmethod
     def send_content(
         self, number: int, name: str, header: bytes, body: bytes, children: Children = (), /, **args: Any
     ) -> None:

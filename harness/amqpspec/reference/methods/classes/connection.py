@@ -66,7 +66,8 @@ def _server_properties(connection: Connection) -> dict[str, Any]:
 @handles_on_connection("connection.start-ok")
 def start_ok(connection: Connection, call: Call) -> None:
     """Start-ok: the client has chosen a mechanism, with an initial response."""
-    connection.capabilities = _table(call["client_properties"].get("capabilities"))
+    capabilities = call["client_properties"].get("capabilities")
+    connection.capabilities = capabilities if isinstance(capabilities, dict) else {}
     if call["mechanism"] not in sasl.offered(connection):
         connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {call['mechanism']!r}")
     locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
@@ -191,10 +192,6 @@ def update_secret(connection: Connection, call: Call) -> None:
     """Update-secret: the login is over, so any new secret is accepted."""
     if not connection.faulty("update-secret-not-confirmed"):
         connection.send(0, "connection.update-secret-ok")
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 FAULTS = fault_table("""

@@ -159,8 +159,8 @@ def delete(channel: Channel, call: Call) -> None:
 @handles("exchange.bind")
 def bind(channel: Channel, call: Call) -> None:
     """Bind an exchange to an exchange."""
-    source = _find(channel, call["source"], "exchange/bind/source/exchange-existence")
-    destination = _find(channel, call["destination"], "exchange/bind/destination/exchange-existence")
+    source = find_exchange(channel, call["source"], "exchange/bind/source/exchange-existence")
+    destination = find_exchange(channel, call["destination"], "exchange/bind/destination/exchange-existence")
     if source is not None and destination is not None:
         if source is destination and channel.faulty("exchange-not-bound-to-itself"):
             channel.close(406, "cycles are refused")
@@ -179,8 +179,8 @@ def unbind(channel: Channel, call: Call) -> None:
     if channel.faulty("exchange-unbind-never-fails") and not _both_there(channel, call):
         channel.reply(call, "exchange.unbind-ok")
         return
-    source = _find(channel, call["source"], "exchange/unbind/source/must-exist")
-    destination = _find(channel, call["destination"], "exchange/unbind/destination/must-exist")
+    source = find_exchange(channel, call["source"], "exchange/unbind/source/must-exist")
+    destination = find_exchange(channel, call["destination"], "exchange/unbind/destination/must-exist")
     if source is not None and destination is not None and not channel.faulty("exchange-unbind-does-nothing"):
         channel.vhost.unbind(source, Binding(destination, call["routing_key"], call["arguments"].plain()))
     channel.reply(call, "exchange.unbind-ok")
@@ -190,7 +190,8 @@ def _both_there(channel: Channel, call: Call) -> bool:
     return call["source"] in channel.vhost.exchanges and call["destination"] in channel.vhost.exchanges
 
 
-def _find(channel: Channel, name: str, rule: str) -> Exchange | None:
+def find_exchange(channel: Channel, name: str, rule: str) -> Exchange | None:
+    """The exchange of a name; a missing one violates a rule."""
     exchange = channel.vhost.exchanges.get(name)
     if exchange is None or (not name and channel.faulty("blank-exchange-not-understood")):
         channel.refuse(rule, f"no exchange {name!r}")

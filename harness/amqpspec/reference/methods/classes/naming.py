@@ -33,7 +33,8 @@ def is_name(text: str) -> bool:
 def named_queue(channel: Channel, call: Call) -> Queue | None:
     """The queue that a call means; None if there is none and a fault tolerates that."""
     unknown, missing = _UNKNOWN_AND_MISSING[call.name]
-    name = call["queue"] or _current(channel)
+    current = "" if channel.faulty("current-queue-forgotten") else channel.current_queue
+    name = call["queue"] or current
     if not name:
         channel.refuse(unknown, "no queue was named, and none was declared on this channel")
         return None
@@ -43,10 +44,6 @@ def named_queue(channel: Channel, call: Call) -> Queue | None:
         return None
     check_owner(channel, queue, "queue/declare/exclusive/exclusive")
     return queue
-
-
-def _current(channel: Channel) -> str:
-    return "" if channel.faulty("current-queue-forgotten") else channel.current_queue
 
 
 def check_owner(channel: Channel, queue: Queue, rule: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.classes.exchange import find_exchange
 from amqpspec.reference.methods.classes.naming import RESERVED, check_owner, is_name, named_queue
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.reference.methods.outgoing import is_quiet
@@ -143,7 +144,7 @@ def _faulty_refusals(channel: Channel, call: Call) -> None:
 def bind(channel: Channel, call: Call) -> None:
     """Bind a queue to an exchange."""
     queue = named_queue(channel, call)
-    exchange = _find(channel, call["exchange"], "queue/bind/exchange/exchange-existence")
+    exchange = find_exchange(channel, call["exchange"], "queue/bind/exchange/exchange-existence")
     _faulty_bindings(channel, call, queue, exchange)
     if queue is not None and exchange is not None and not channel.faulty("bind-does-nothing"):
         channel.vhost.bind(exchange, Binding(queue, _key(channel, call, queue), call["arguments"].plain()))
@@ -173,19 +174,12 @@ def unbind(channel: Channel, call: Call) -> None:
         channel.reply(call, "queue.unbind-ok")
         return
     queue = named_queue(channel, call)
-    exchange = _find(channel, call["exchange"], "queue/unbind/exchange/must-exist")
+    exchange = find_exchange(channel, call["exchange"], "queue/unbind/exchange/must-exist")
     if queue is not None and exchange is not None and not channel.faulty("unbind-does-nothing"):
         if channel.faulty("unbind-takes-every-key"):
             exchange.forget(queue)
         channel.vhost.unbind(exchange, Binding(queue, _key(channel, call, queue), call["arguments"].plain()))
     channel.reply(call, "queue.unbind-ok")
-
-
-def _find(channel: Channel, name: str, rule: str) -> Exchange | None:
-    exchange = channel.vhost.exchanges.get(name)
-    if exchange is None or (not name and channel.faulty("blank-exchange-not-understood")):
-        channel.refuse(rule, f"no exchange {name!r}")
-    return exchange
 
 
 @handles("queue.purge")

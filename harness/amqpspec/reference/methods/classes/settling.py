@@ -13,7 +13,7 @@ from typing import TypeAlias
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.handlers import handles
-from amqpspec.reference.model import Delivery
+from amqpspec.reference.model import Delivery, Entry, Queue
 from amqpspec.reference.model.queues import MAX_REDELIVERIES
 from amqpspec.wire.methods.codec import Call
 
@@ -83,13 +83,7 @@ def _settle(channel: Channel, selected: list[Delivery], settle: Settle) -> None:
 
 
 def _acked(channel: Channel, selected: list[Delivery]) -> None:
-    if channel.faulty("acked-message-kept"):
-        channel.give_back(selected)
-        selected = []
-    for delivery in selected:
-        channel.deliveries.release(delivery)
-        delivery.queue.settle(delivery.entry)
-    _windows_moved(channel)
+    _finish(channel, selected, Queue.settle, kept=channel.faulty("acked-message-kept"))
 
 
 def _refused(channel: Channel, selected: list[Delivery]) -> None:
@@ -103,12 +97,19 @@ def _refused(channel: Channel, selected: list[Delivery]) -> None:
 
 
 def _discarded(channel: Channel, selected: list[Delivery]) -> None:
-    if channel.faulty("discard-requeues"):
+    _finish(channel, selected, Queue.discard, kept=channel.faulty("discard-requeues"))
+
+
+def _finish(
+    channel: Channel, selected: list[Delivery], end: Callable[[Queue, Entry], None], *, kept: bool
+) -> None:
+    """Messages leave their queues permanently; a fault puts them back."""
+    if kept:
         channel.give_back(selected)
         selected = []
     for delivery in selected:
         channel.deliveries.release(delivery)
-        delivery.queue.discard(delivery.entry)
+        end(delivery.queue, delivery.entry)
     _windows_moved(channel)
 
 
