@@ -40,11 +40,6 @@ class Branch:
     patient: bool = True
     """Whether it waits for its coordinator after it is prepared; only a fault disables this."""
 
-    @property
-    def in_use(self) -> bool:
-        """Whether a session still works on it, or has suspended it."""
-        return bool(self.active or self.suspended)
-
     def set_timeout(self, timeout_s: int) -> None:
         """Start the timeout; zero is the default."""
         self.timeout_s = timeout_s or DEFAULT_TIMEOUT_S

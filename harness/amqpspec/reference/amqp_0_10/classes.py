@@ -1,4 +1,4 @@
-"""The modules of handlers, one for each class of commands, and what they share.
+"""The modules of handlers, one for each class of commands but execution, and what they share.
 
 Knows: their names. Must not know: what they do.
 """
@@ -9,7 +9,6 @@ from amqpspec.reference.amqp_0_10 import (
     credit,
     dtx,
     exchanges,
-    execution,
     files,
     fragments,
     outcomes,
@@ -23,7 +22,6 @@ from amqpspec.reference.amqp_0_10 import (
 )
 
 CLASSES = (
-    execution,
     publishing,
     fragments,
     taking,

@@ -54,11 +54,12 @@ class Channel:
 
 
 class Connection(BrokerConnection):
-    """One connection."""
+    """One connection; ``inbox`` adds its input."""
 
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR, NO_ROOM = CONNECTION_FORCED, CONNECTION_FORCED, CONNECTION_FORCED
     phase: Phase
+    login: Login
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
@@ -69,15 +70,10 @@ class Connection(BrokerConnection):
         self.max_frame_octets = MIN_MAX_FRAME_OCTETS
         self.current: Channel | None = None
         """The channel of the current frame."""
-        self.login: Login | None = None
         self.proven: User | None = None
         """The user who has proven the password, until the client has checked the server's proof."""
         self.signs = self.heartbeats = Heartbeats(self)
         self.head = b""
-
-    def take(self, data: bytes) -> None:
-        """Handle the protocol header, then every complete frame; the inbox implements it."""
-        raise NotImplementedError
 
     def forget_frame(self) -> None:
         """Forget the channel of the last frame."""

@@ -1,12 +1,12 @@
-"""Incoming commands: numbers them, reads them, calls their handlers, completes them.
+"""Incoming commands: calls their handlers, completes them; and the execution class: sync, results, exceptions.
 
-Knows: the common parts of all commands. Must not know: their effects.
+Knows: the common parts of all commands; sync waits for incomplete ones. Must not know: the effects of other classes.
 """
 
 from __future__ import annotations
 
 from amqpspec.reference.amqp_0_10 import classes  # noqa: F401  (registers the handlers)
-from amqpspec.reference.amqp_0_10.handlers import COMMANDS
+from amqpspec.reference.amqp_0_10.handlers import COMMANDS, executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.fault import fault_table
@@ -33,6 +33,24 @@ def execute(session: Session, order: Order) -> None:
     assert isinstance(order.row, Command)
     if order.id not in session.deferred:
         session.complete(order)
+
+
+@executes("execution.sync")
+def sync(session: Session, order: Order) -> None:
+    """Complete once all commands before it are."""
+    if session.deferred:
+        session.deferred[order.id] = order
+
+
+@executes("execution.result")
+def result(session: Session, order: Order) -> None:
+    """The broker requests nothing, so results are ignored."""
+
+
+@executes("execution.exception")
+def exception(session: Session, order: Order) -> None:
+    """A command of the broker failed at the client: the session ends."""
+    session.end(0)
 
 
 FAULTS = fault_table("""

@@ -44,7 +44,6 @@ def start(connection: Connection) -> None:
 def start_ok(connection: Connection, order: Order) -> None:
     """Start-ok: the client has chosen a mechanism, with an initial response."""
     login = connection.login
-    assert login is not None
     if order["mechanism"] not in login.offered:
         connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {order['mechanism']!r}")
         _logged_in(connection, connection.core.users["guest"])
@@ -60,7 +59,6 @@ def start_ok(connection: Connection, order: Order) -> None:
 def secure_ok(connection: Connection, order: Order) -> None:
     """Secure-ok: the client has answered a challenge."""
     login = connection.login
-    assert login is not None
     if connection.proven is not None:
         _logged_in(connection, connection.proven)
         return

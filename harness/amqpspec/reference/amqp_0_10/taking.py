@@ -117,13 +117,9 @@ class Taker:
         local = self.faulty("destinations-lose-their-names")
         number = self.session.outgoing.next
         self.in_windows[number] = subscription, octets
-        header, body = (
-            damage.header(_header(entry.message, redelivered, self), self.faulty),
-            entry.message.body,
-        )
-        for part, (structs, octets_of) in enumerate(
-            damage.pieces(header, damage.body(body, self.faulty), self.faulty)
-        ):
+        header = damage.header(_header(entry.message, redelivered, self), self.faulty)
+        body = damage.body(entry.message.body, self.faulty)
+        for part, (structs, octets_of) in enumerate(damage.pieces(header, body, self.faulty)):
             sent = self.session.command(
                 "message.transfer",
                 header=structs,

@@ -44,11 +44,6 @@ class Splitter:
         self._lost = False
         self.max_frame_octets = 1024 if faulty("first-frames-must-be-small") else MIN_MAX_FRAME_OCTETS
 
-    @property
-    def inside(self) -> bool:
-        """Whether a frame is incomplete."""
-        return bool(self._octets)
-
     def feed(self, data: bytes) -> None:
         """Add octets."""
         if not self._lost:

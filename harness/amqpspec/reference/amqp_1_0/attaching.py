@@ -101,7 +101,7 @@ def _attach(session: Session, attach: Composed, own_handle: int) -> None:
     if we_send:
         endpoint = _start_sending(session, attach, own_handle, terminus)
     else:
-        endpoint = _start_receiving(session, attach, own_handle, terminus)
+        endpoint = _receiver(attach)(session, attach, own_handle, terminus)
     terminus.endpoint, terminus.session, terminus.connection = endpoint, session, connection
     session.endpoints[endpoint.handle] = endpoint
     answer_attach(session, attach, endpoint, resumed=resumed)
@@ -198,9 +198,7 @@ def _check_fields(session: Session, attach: Composed, we_send: bool) -> None:
 def _start_sending(
     session: Session, attach: Composed, own_handle: int, terminus: Terminus
 ) -> SendingEndpoint:
-    endpoint = SendingEndpoint(session, attach.get("handle", 0), own_handle, terminus)
-    endpoint.snd_settle_mode = attach["snd_settle_mode"]
-    endpoint.rcv_settle_mode = attach["rcv_settle_mode"]
+    endpoint = SendingEndpoint(session, attach, own_handle, terminus)
     if session.faulty("initial-delivery-count-of-receiver-taken"):
         endpoint.initial_delivery_count = attach.get("initial_delivery_count", 0)
     if session.faulty("old-credit-kept"):
@@ -255,15 +253,6 @@ def _receiver(attach: Composed) -> type[ReceivingEndpoint]:
         return ControlEndpoint
     anonymous = isinstance(target, Composed) and target.get("address") is None and not target.get("dynamic")
     return RelayEndpoint if anonymous else ReceivingEndpoint
-
-
-def _start_receiving(
-    session: Session, attach: Composed, own_handle: int, terminus: Terminus
-) -> ReceivingEndpoint:
-    endpoint = _receiver(attach)(session, attach.get("handle", 0), own_handle, terminus)
-    endpoint.snd_settle_mode = attach["snd_settle_mode"]
-    endpoint.rcv_settle_mode = attach["rcv_settle_mode"]
-    return endpoint
 
 
 FAULTS = fault_table("""

@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_1_0.performatives import Composed
 
 STOLEN = "amqp:link:stolen"
 FIRST, SECOND = 0, 1
-UNSETTLED, SETTLED, MIXED = 0, 1, 2
+UNSETTLED, SETTLED = 0, 1
 _KEYS = count(1)
 
 
@@ -88,13 +88,15 @@ class LinkEndpoint:
 
     is_sender = False
 
-    def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
-        self.session, self.handle, self.own_handle, self.terminus = session, handle, own_handle, terminus
+    def __init__(self, session: LinkHost, attach: Composed, own_handle: int, terminus: Terminus) -> None:
+        self.session, self.own_handle, self.terminus = session, own_handle, terminus
+        self.handle = attach.get("handle", 0)
         self.faulty = session.faulty
         self.key = next(_KEYS)
         self.attached = True
         self.delivery_count = self.credit = 0
-        self.snd_settle_mode, self.rcv_settle_mode = MIXED, FIRST
+        self.snd_settle_mode: int = attach["snd_settle_mode"]
+        self.rcv_settle_mode: int = attach["rcv_settle_mode"]
         self.only_resumes = self.closed = False
 
     @property

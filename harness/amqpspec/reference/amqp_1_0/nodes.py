@@ -17,7 +17,6 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Entry, Queue, VirtualHost
 from amqpspec.wire.amqp_1_0.performatives import Composed
 
-NEVER = "never"
 _LINK_DETACH, _SESSION_END, _CONNECTION_CLOSE = "link-detach", "session-end", "connection-close"
 DYNAMIC_PREFIX = "amqpspec.dynamic-"
 Key = tuple[str, bool, str]

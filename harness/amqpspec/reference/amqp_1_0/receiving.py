@@ -28,8 +28,8 @@ class ReceivingEndpoint(LinkEndpoint):
 
     targeted = False
 
-    def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
-        super().__init__(session, handle, own_handle, terminus)
+    def __init__(self, session: LinkHost, attach: Composed, own_handle: int, terminus: Terminus) -> None:
+        super().__init__(session, attach, own_handle, terminus)
         self.partial: IncomingDelivery | None = None
         self.last_id: int | None = None
 

@@ -17,6 +17,7 @@ from amqpspec.reference.amqp_1_0.outgoing import OutgoingDelivery
 from amqpspec.reference.amqp_1_0.selecting import Selector
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Consumer, Entry, Message
+from amqpspec.wire.amqp_1_0.performatives import Composed
 
 _TAG = struct.Struct(">I")
 _LARGE_OCTETS = 1 << 16
@@ -28,8 +29,8 @@ class SendingEndpoint(LinkEndpoint):
 
     is_sender = True
 
-    def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
-        super().__init__(session, handle, own_handle, terminus)
+    def __init__(self, session: LinkHost, attach: Composed, own_handle: int, terminus: Terminus) -> None:
+        super().__init__(session, attach, own_handle, terminus)
         self.owner: object = self
         self.drain = False
         # Two before the end of the range, so that the third delivery of every link wraps around (1.0 §2.6.7, RFC 1982).

@@ -48,7 +48,7 @@ class Channel(ChannelOutput):
 
     def __init__(self, connection: Carrier, number: int) -> None:
         super().__init__(connection, number, Deliveries(connection.core.on, connection.window))
-        self.connection = connection
+        self.connection, self.refuse = connection, connection.refuse
         self.key = next(connection.core.numbers)
         self.owner: object = connection
         self.opened = self.closing = self.released = False
@@ -73,10 +73,6 @@ class Channel(ChannelOutput):
         """The virtual host of the connection."""
         assert self.connection.vhost is not None
         return self.connection.vhost
-
-    def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault tolerates it."""
-        self.connection.refuse(rule, text)
 
     # --- contents in
 

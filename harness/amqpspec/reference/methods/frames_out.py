@@ -76,10 +76,8 @@ class FramesOut:
             return [method]
         if self.faulty("content-header-of-another-type"):
             head = bytes((self.framing.layout.types["body"],)) + head[1:]
-        within, bodies = (
-            self._children(number, children, limit),
-            self.framing.bodies(number, body, limit),
-        )
+        within = self._children(number, children, limit)
+        bodies = self.framing.bodies(number, body, limit)
         frames = [method, head, *within, *bodies]
         if self.faulty("children-behind-the-body"):
             frames = [method, head, *bodies, *within]

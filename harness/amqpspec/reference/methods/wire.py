@@ -69,10 +69,6 @@ class Framing:
         cycle = 0 if self.cycle_place is None else values[self.cycle_place]
         return self.kinds.get(code, f"type-{code}"), channel, size, cycle
 
-    def content(self, channel: int, header: bytes, body: bytes, max_frame_octets: int) -> list[bytes]:
-        """A content: its header, and its body in as many frames as it takes."""
-        return [self.frame("header", channel, header), *self.bodies(channel, body, max_frame_octets)]
-
     def bodies(self, channel: int, body: bytes, max_frame_octets: int) -> list[bytes]:
         """A body in as many frames as it takes; none if it is empty."""
         step = max_frame_octets - self.overhead_octets
