@@ -64,6 +64,4 @@ def connect() -> Iterator[Connect]:
 
 @pytest.fixture
 def octets(connect: Connect) -> Octets:
-    client = connect()
-    client.opens()
-    return client
+    return connect().opens()

@@ -56,7 +56,7 @@ class Octets:
     def ends(self) -> None:
         assert self.socket.recv(1) == b""
 
-    def opens(self) -> None:
+    def opens(self) -> Octets:
         self.says(HEADER)
         start = self.frame()
         # connection.start (10, 10), version 9.1
@@ -67,6 +67,7 @@ class Octets:
         self.hears(OPEN_OK)
         self.says(CHANNEL_OPEN)
         self.hears(CHANNEL_OPEN_OK)
+        return self
 
     def is_refused(self, code: int, channel: int = 0) -> None:
         frame = self.frame()

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from amqpspec.reference.methods.wire import served_codec
 from amqpspec.spec.methods import load_methods
-from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Call, ContentHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
-from tests.waiting import PATIENCE_S
+from tests.reference.line import Line
 
 PLAIN = b"\0guest\0guest"
 METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
 
 
-class Talk:
+class Talk(Line):
     """One connection: sends methods, receives methods and contents."""
 
     def __init__(self, url: str, dialect: str = "amqp-0-9-1") -> None:
-        parts = urlsplit(url)
-        assert parts.hostname is not None
-        self.socket = socket.create_connection((parts.hostname, parts.port), PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().__init__(url, FrameReader(load_methods(dialect).layout))
         self.codec = served_codec(dialect)
         self.dialect = load_methods(dialect)
-        self._reader = FrameReader(self.dialect.layout)
         self._writer = FrameWriter(self.dialect.layout)
 
-    def __enter__(self) -> Talk:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.socket.close()
-
     # --- saying
-
-    def octets(self, octets: bytes) -> None:
-        self.socket.sendall(octets)
 
     def method(self, name: str, channel: int = 1, /, **args: Any) -> bytes:
         return self._writer.frame(METHOD, channel, self.codec.encode_method(name, args))
@@ -66,15 +50,6 @@ class Talk:
         self.octets(method + self.content(body, channel, properties))
 
     # --- hearing
-
-    def next(self) -> Frame | ProtocolHeader | None:
-        """The next frame; None at the end of the stream."""
-        while (frame := self._reader.next()) is None:
-            octets = self.socket.recv(65536)
-            if not octets:
-                return None
-            self._reader.feed(octets)
-        return frame
 
     def hear(self, *names: str) -> Call:
         """The next method, which has to be one of these; heartbeats are passed over."""
@@ -116,10 +91,6 @@ class Talk:
     def silent(self, channel: int = 1) -> None:
         """Nothing more has been sent on this connection: the next method answers our question."""
         self.ask("channel.flow", channel, active=True)
-
-    def ended(self) -> bool:
-        """Whether the stream ends here, without another word."""
-        return self.next() is None
 
     # --- the usual
 

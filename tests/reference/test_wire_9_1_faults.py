@@ -42,8 +42,7 @@ TWICE = "001e 0000000e 01 61 49 00000001 01 61 49 00000002 01 01"
     ],
 )  # fmt: skip
 def test_faults_of_answers(connect: Connect, fault: str, said: str, heard: str) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says(said)
     client.hears(heard)
 
@@ -57,8 +56,7 @@ def test_faults_of_answers(connect: Connect, fault: str, said: str, heard: str) 
     ],
 )
 def test_faults_of_contents_within_contents(connect: Connect, fault: str, heard: tuple[str, ...]) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says(DECLARE, PUBLISH, parent(1), *LEAF, BODY, GET)
     client.hears(DECLARE_OK, GET_OK, *heard)
 
@@ -74,8 +72,7 @@ def test_faults_of_contents_within_contents(connect: Connect, fault: str, heard:
     ],
 )
 def test_faults_that_refuse_contents(connect: Connect, fault: str, said: tuple[str, ...]) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says(PUBLISH, *said)
     client.is_refused(501)
 
@@ -90,8 +87,7 @@ def test_faults_that_refuse_contents(connect: Connect, fault: str, said: tuple[s
     ],
 )
 def test_faults_of_refusals(connect: Connect, fault: str, said: str, code: int) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says(said)
     client.is_refused(code)
 
@@ -108,8 +104,7 @@ def test_faults_of_refusals(connect: Connect, fault: str, said: str, code: int) 
     ],
 )
 def test_faults_of_content_headers(connect: Connect, fault: str, heard: str) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says(DECLARE, PUBLISH, *EMPTY, GET, FLOW)
     client.hears(DECLARE_OK, GET_OK, heard)
 
@@ -135,8 +130,7 @@ def test_faults_of_content_headers(connect: Connect, fault: str, heard: str) -> 
 )
 def test_faults_of_properties(connect: Connect, fault: str, header: str, octets: str) -> None:
     for faults, heard in (((), header), ((fault,), octets)):
-        client = connect(*faults)
-        client.opens()
+        client = connect(*faults).opens()
         client.says(DECLARE, PUBLISH, _header(header), GET)
         client.hears(DECLARE_OK, GET_OK, _header(heard))
 
@@ -148,16 +142,14 @@ def _header(text: str) -> str:
 
 @pytest.mark.parametrize("fault", ["trace-type-unknown", "trace-with-payload-ends-socket"])
 def test_faults_of_traces(connect: Connect, fault: str) -> None:
-    client = connect(fault)
-    client.opens()
+    client = connect(fault).opens()
     client.says("07 00 0000 00000001 78 ce")
     client.ends()
 
 
 def test_a_busy_channel_starves_others_by_a_fault_only(connect: Connect) -> None:
     for fault, first in (((), True), (("busy-channel-starves-others",), False)):
-        client = connect(*fault)
-        client.opens()
+        client = connect(*fault).opens()
         client.says(DECLARE)
         client.hears(DECLARE_OK)
         body = "03 00 0001 00000fe0" + "61" * 0xFE0 + "ce"

@@ -46,12 +46,17 @@ def prepare(name: str, state_dir: Path, **options: Any) -> KnownBroker:
     return broker
 
 
-@pytest.fixture(scope="module", params=[*speaking("amqp-0-9-1"), *IN_FOLDERS])
-def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
-    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
+def in_service(name: str, state_dir: Path) -> Iterator[KnownBroker]:
+    """The broker while it runs."""
+    one = prepare(name, state_dir)
     one.start()
     yield one
     one.stop()
+
+
+@pytest.fixture(scope="module", params=[*speaking("amqp-0-9-1"), *IN_FOLDERS])
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
+    yield from in_service(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def open_connection(running: Running, user_role: str, vhost_role: str) -> pika.BlockingConnection:

@@ -24,7 +24,7 @@ from amqpspec.target.known import KnownBroker, Running
 from amqpspec.target.known.state import StateFile
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
-from tests.target.test_known_real import IN_FOLDERS, open_connection, prepare, speaking
+from tests.target.test_known_real import IN_FOLDERS, in_service, open_connection, speaking
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
@@ -122,10 +122,7 @@ class Talk:
 def managed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnownBroker]:
-    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
-    one.start()
-    yield one
-    one.stop()
+    yield from in_service(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
@@ -181,10 +178,7 @@ def test_what_a_killed_run_left_goes_with_clean(managed: KnownBroker, tmp_path: 
 
 @pytest.fixture(scope="module", params=speaking("amqp-1-0"))
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
-    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
-    one.start()
-    yield one
-    one.stop()
+    yield from in_service(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def put(running: Running, address: str, body: bytes, role: str = "default") -> str:

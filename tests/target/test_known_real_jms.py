@@ -9,17 +9,14 @@ import pytest
 
 from amqpspec.target.known import KnownBroker
 from tests.reference.jms import SAID, converse
-from tests.target.test_known_real import prepare
+from tests.target.test_known_real import in_service
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module", params=["qpid-broker-j"])
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
-    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
-    one.start()
-    yield one
-    one.stop()
+    yield from in_service(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def test_it_sends_acknowledges_and_commits_in_four_dialects(broker: KnownBroker) -> None:

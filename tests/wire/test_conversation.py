@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from amqpspec.spec.model import Side
 from amqpspec.wire import conversation
-from amqpspec.wire.conversation import Conversation, Room, Talk
+from amqpspec.wire.conversation import Room, Talk
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.hostility import Act, Hostility
 from amqpspec.wire.methods.conversations import GREETING, MethodReading
 from amqpspec.wire.ways import GARBLED
+from tests.wire.helpers import conversation_of
 
 _READING = MethodReading("amqp-0-9-1")
+_said = partial(conversation_of, _READING)
 _GREETING = b"AMQP\0\0\x09\x01"
 
 
@@ -27,13 +31,6 @@ _QOS_OK = _method(60, 11, channel=3)
 _HEADER = bytes.fromhex("02 0003 0000000e 003c 0000 0000000000000005 0000 ce")
 _BODY = bytes.fromhex("03 0003 00000005") + b"hello\xce"
 _HEARTBEAT = bytes.fromhex("08 0000 00000000 ce")
-
-
-def _said(*chunks: tuple[Side, bytes]) -> Conversation:
-    talk = Talk(1)
-    for at_ns, (sender, octets) in enumerate(chunks):
-        talk.add(sender, at_ns, octets)
-    return _READING.conversation(talk)
 
 
 # --- what is kept

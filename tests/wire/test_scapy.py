@@ -16,6 +16,7 @@ from amqpspec.wire.methods.malformed import method_payload, table, table_field
 from amqpspec.wire.methods.primitives import to_octets
 from amqpspec.wire.methods.scapy_layers import AmqpLayers, layers_for
 from amqpspec.wire.values import Table, Typed
+from tests.wire.helpers import dissected
 from tests.wire.strategies import CODECS, DIALECTS, calls, content_headers
 
 EACH_CODEC = pytest.mark.parametrize("codec", CODECS, ids=DIALECTS)
@@ -28,14 +29,6 @@ def layers(codec: Codec) -> AmqpLayers:
 
 def framed(codec: Codec, type_code: int, payload: bytes) -> bytes:
     return encode_frame(codec.dialect.layout, Frame(type_code, 1, payload))
-
-
-def dissected(layers: AmqpLayers, octets: bytes) -> Any:
-    """A frame as scapy sees it, built again from its fields."""
-    packet = layers.frame(octets)
-    packet.clear_cache()
-    assert bytes(packet) == octets
-    return packet
 
 
 def same(layer: Any, value: Any) -> bool:

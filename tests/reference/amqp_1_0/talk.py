@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
-from urllib.parse import urlsplit
 
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.performatives import Performative
 from amqpspec.wire.greeting import ProtocolHeader
-from tests.waiting import PATIENCE_S
+from tests.reference.line import Line
 
 WINDOWS: dict[str, Any] = {"next_outgoing_id": 0, "incoming_window": 1000, "outgoing_window": 1000}
 
 
-class Talk:
+class Talk(Line):
     """One connection: sends performatives, receives performatives."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        assert parts.hostname is not None
-        self.socket = socket.create_connection((parts.hostname, parts.port), PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._reader = TypedReader()
+        super().__init__(url, TypedReader())
         self.payload = b""
         self.channel = 0
 
-    def __enter__(self) -> Talk:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.socket.close()
-
     # --- saying
-
-    def octets(self, octets: bytes) -> None:
-        self.socket.sendall(octets)
 
     def say(self, performative: str, channel: int = 0, payload: bytes = b"", /, **fields: Any) -> None:
         self.octets(performative_frame(performative, channel, payload=payload, **fields))
 
     # --- hearing
-
-    def next(self) -> TypedFrame | ProtocolHeader | None:
-        """The next frame or header; None at the end of the stream."""
-        while (frame := self._reader.next()) is None:
-            octets = self.socket.recv(65536)
-            if not octets:
-                return None
-            self._reader.feed(octets)
-        return frame
 
     def hear(self, *names: str) -> Performative:
         """The next performative, which has to be one of these; empty frames are passed over."""
@@ -70,10 +46,6 @@ class Talk:
         frame = self.next()
         assert isinstance(frame, ProtocolHeader), frame
         return frame.octets
-
-    def ended(self) -> bool:
-        """Whether the stream ends here, without another word."""
-        return self.next() is None
 
     # --- the usual
 

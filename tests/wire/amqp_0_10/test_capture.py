@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
-from typing import Literal
 
 from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import kind_of
-from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
 from tests.tools import needs_tshark
-from tests.waiting import PATIENCE_S
 from tests.wire.amqp_0_10 import golden
 from tests.wire.amqp_0_10.golden import COMMANDS, CONTROLS, GREETING
+from tests.wire.helpers import Said, captured, shown_by_wireshark
 
-LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 TRANSFER = encode_assembly(
     "message.transfer", 1, destination="q", accept_mode=0, acquire_mode=0, header=golden.HEADER, body=b"hello"
 )
-SAID: list[tuple[Literal["out", "in"], bytes]] = [
+SAID: list[Said] = [
     ("out", GREETING),
     ("in", GREETING),
     *(("out", encode_frame(row.octets, type=kind_of(row.name), channel=1)) for row in CONTROLS + COMMANDS),
@@ -26,24 +22,16 @@ SAID: list[tuple[Literal["out", "in"], bytes]] = [
 ]
 
 
-def segments() -> list[Segment]:
-    return [Segment(n * 1_000_000, 1, way, octets, LOCAL, REMOTE) for n, (way, octets) in enumerate(SAID)]
-
-
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_pcapng(tmp_path / "a.pcapng", segments())
-    assert read_pcapng(tmp_path / "a.pcapng") == segments()
+    captured(tmp_path / "a.pcapng", SAID)
 
 
 @needs_tshark
 def test_wireshark_reads_the_same(tmp_path: Path) -> None:
-    write_pcapng(tmp_path / "a.pcapng", segments())
-    command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
-    lines = [line.strip() for line in done.stdout.splitlines()]
+    shown = shown_by_wireshark(captured(tmp_path / "a.pcapng", SAID))
+    lines = [line.strip() for line in shown.splitlines()]
     methods = [line.split()[1] for line in lines if line.startswith("Method: ")]
     assert methods == [row.name for row in (*CONTROLS, *COMMANDS)] + ["message.transfer"]
-    assert "Malformed" not in done.stdout
     values = (
         "Version Minor: 10",
         "Heartbeat-Max: 120",

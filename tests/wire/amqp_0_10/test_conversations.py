@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_0_10.conversations import GREETING, PART, AssemblyReading
 from amqpspec.wire.amqp_0_10.frames import Frame
-from amqpspec.wire.conversation import Conversation, Reading, Talk
+from amqpspec.wire.conversation import Reading, Talk
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.ways import GARBLED
+from tests.wire.helpers import conversation_of
 
 _READING: Reading = AssemblyReading()
+_said = partial(conversation_of, _READING)
 _GREETING = b"AMQP\x01\x01\x00\x0a"
 # By hand: flags, type, size; two reserved octets with the track in the second, channel; four reserved octets.
 _HEARTBEAT = bytes.fromhex("0f 00 0010 0000 0000 00000000 010a 0000")
@@ -19,13 +23,6 @@ _SYNC_ENDED = bytes.fromhex("0d 01 0010 0001 0003 00000000 01000000")
 _UNKNOWN = bytes.fromhex("0f 00 0010 0000 0000 00000000 6301 0000")
 _ALONE = bytes.fromhex("00 00 000c 0000 0000 00000000")
 _SIZE_11 = bytes.fromhex("0f 00 000b 0000 0000 00000000")
-
-
-def _said(*chunks: tuple[Side, bytes]) -> Conversation:
-    talk = Talk(1)
-    for at_ns, (sender, octets) in enumerate(chunks):
-        talk.add(sender, at_ns, octets)
-    return _READING.conversation(talk)
 
 
 def test_frames_of_both_sides_stand_in_the_order_of_their_last_octets() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
-from typing import Literal
 
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
-from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
 from tests.tools import needs_tshark
-from tests.waiting import PATIENCE_S
+from tests.wire.helpers import Said, captured, shown_by_wireshark
 
-LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 MESSAGE = encode_message(data=b"hi")
-SAID: list[tuple[Literal["out", "in"], bytes]] = [
+SAID: list[Said] = [
     ("out", HEADERS["sasl"]),
     ("in", HEADERS["sasl"] + performative_frame("sasl-mechanisms", sasl_server_mechanisms=("PLAIN", "ANONYMOUS"))),
     ("out", performative_frame("sasl-init", mechanism="ANONYMOUS")),
@@ -30,22 +26,14 @@ SAID: list[tuple[Literal["out", "in"], bytes]] = [
 ]  # fmt: skip
 
 
-def segments() -> list[Segment]:
-    return [Segment(n * 1_000_000, 1, way, octets, LOCAL, REMOTE) for n, (way, octets) in enumerate(SAID)]
-
-
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_pcapng(tmp_path / "a.pcapng", segments())
-    assert read_pcapng(tmp_path / "a.pcapng") == segments()
+    captured(tmp_path / "a.pcapng", SAID)
 
 
 @needs_tshark
 def test_wireshark_names_every_performative(tmp_path: Path) -> None:
-    write_pcapng(tmp_path / "a.pcapng", segments())
-    command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    shown = shown_by_wireshark(captured(tmp_path / "a.pcapng", SAID))
     for name in ("sasl.mechanisms (64)", "sasl.init (65)", "sasl.outcome (68)"):
-        assert f"SASL Method: {name}" in done.stdout
+        assert f"SASL Method: {name}" in shown
     for name in ("open (16)", "begin (17)", "attach (18)", "transfer (20)", "disposition (21)", "close (24)"):
-        assert f"Performative: {name}" in done.stdout
-    assert "Malformed" not in done.stdout
+        assert f"Performative: {name}" in shown

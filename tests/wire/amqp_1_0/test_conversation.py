@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_1_0.conversations import TypedReading
-from amqpspec.wire.conversation import Conversation, Reading, Talk
+from amqpspec.wire.conversation import Reading, Talk
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.ways import GARBLED
+from tests.wire.helpers import conversation_of
 
 _READING: Reading = TypedReading()
+_said = partial(conversation_of, _READING)
 _SASL, _AMQP = HEADERS["sasl"], HEADERS["amqp"]
 # By hand: size, doff, type and channel; descriptor; list8 with its size and count; fields.
 _MECHANISMS = bytes.fromhex("00000015 02 01 0000 005340 c0 08 01 a305 504c41494e")
@@ -23,13 +27,6 @@ _UNREADABLE = bytes.fromhex("0000000d 02 00 0005 005311 c0 09")
 _EMPTY = bytes.fromhex("00000008 02 00 0000")
 _TYPE_9 = bytes.fromhex("0000000a 02 09 0000 abcd")
 _DOFF_1 = bytes.fromhex("00000008 01 00 0000")
-
-
-def _said(*chunks: tuple[Side, bytes]) -> Conversation:
-    talk = Talk(1)
-    for at_ns, (sender, octets) in enumerate(chunks):
-        talk.add(sender, at_ns, octets)
-    return _READING.conversation(talk)
 
 
 def test_frames_of_both_sides_stand_in_the_order_of_their_last_octets() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -14,17 +14,11 @@ from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, encode_frame, performativ
 from amqpspec.wire.amqp_1_0.scapy_layers import layers_for
 from tests.wire.amqp_1_0.golden import COMPOSITES, Golden
 from tests.wire.amqp_1_0.test_golden import boundary_id
+from tests.wire.helpers import dissected as dissected_by
 
 LAYERS = layers_for("amqp-1-0")
+dissected = partial(dissected_by, LAYERS)
 FRAMED = [row for row in COMPOSITES if row.name in LAYERS.bodies]
-
-
-def dissected(octets: bytes) -> Any:
-    """A frame as scapy sees it, built again from its fields."""
-    packet = LAYERS.frame(octets)
-    packet.clear_cache()
-    assert bytes(packet) == octets
-    return packet
 
 
 @pytest.mark.parametrize("row", FRAMED, ids=lambda row: f"{row.name}-{len(row.octets)}")

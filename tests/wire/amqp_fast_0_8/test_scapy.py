@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,17 +19,11 @@ from amqpspec.wire.layers import raw
 from amqpspec.wire.values import Table, Typed
 from tests.wire.amqp_fast_0_8.golden import COMMANDS, GREETING, HEAD, HEAD_OCTETS, Golden
 from tests.wire.amqp_fast_0_8.strategies import commands
+from tests.wire.helpers import dissected as dissected_by
 
 LAYERS = layers_for("amqp-fast-0-8")
+dissected = partial(dissected_by, LAYERS)
 STREAM = GREETING + b"".join(row.octets for row in COMMANDS)
-
-
-def dissected(octets: bytes) -> Any:
-    """A frame as scapy sees it, built again from its fields."""
-    packet = LAYERS.frame(octets)
-    packet.clear_cache()
-    assert bytes(packet) == octets
-    return packet
 
 
 def same(layer: Any, value: Any) -> bool:
