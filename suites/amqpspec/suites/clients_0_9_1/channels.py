@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.conduct import pauses, says_goodbye
+from amqpspec.run.clients.conduct import conduct, pauses, says_goodbye
 from amqpspec.run.clients.judging import Looked, Rule, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
@@ -20,40 +20,32 @@ _CHANNEL_CLOSES = ("channel.close", "channel.close-ok")
 _CONNECTION_CLOSES = ("connection.close", "connection.close-ok")
 
 
-@case("client.channel.open.twice", covers=["channel/open/state"])
-def opens_no_channel_twice(client: Client) -> Verdict:
+@conduct("client.channel.open.twice", covers=["channel/open/state"])
+def opens_no_channel_twice(talk: Conversation) -> Iterator[Looked]:
     """The client does not open a channel that is already open."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        is_open: set[int] = set()
-        for said in talk.said:
-            if said.name == "channel.open" and said.sender is Side.CLIENT:
-                yield Looked(said, said.channel not in is_open)
-                is_open.add(said.channel)
-            elif said.name == "channel.close-ok":
-                is_open.discard(said.channel)
-
-    return conducts(client, rule, *EVERY)
+    is_open: set[int] = set()
+    for said in talk.said:
+        if said.name == "channel.open" and said.sender is Side.CLIENT:
+            yield Looked(said, said.channel not in is_open)
+            is_open.add(said.channel)
+        elif said.name == "channel.close-ok":
+            is_open.discard(said.channel)
 
 
-@case("client.channel.grammar", covers=["channel/grammar"])
-def works_on_open_channels(client: Client) -> Verdict:
+@conduct("client.channel.grammar", covers=["channel/grammar"])
+def works_on_open_channels(talk: Conversation) -> Iterator[Looked]:
     """The client sends no method on a channel before its open or after the client's own close."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        is_open: set[int] = set()
-        for said in talk.by_client():
-            if not said.channel or said.name == "garbled":
-                continue
-            if said.name == "channel.open":
-                is_open.add(said.channel)
-                continue
-            # A close-ok answers a close that may have crossed one's own.
-            yield Looked(said, said.channel in is_open or said.name == "channel.close-ok")
-            if said.name in _CHANNEL_CLOSES:
-                is_open.discard(said.channel)
-
-    return conducts(client, rule, *EVERY)
+    is_open: set[int] = set()
+    for said in talk.by_client():
+        if not said.channel or said.name == "garbled":
+            continue
+        if said.name == "channel.open":
+            is_open.add(said.channel)
+            continue
+        # A close-ok answers a close that may have crossed one's own.
+        yield Looked(said, said.channel in is_open or said.name == "channel.close-ok")
+        if said.name in _CHANNEL_CLOSES:
+            is_open.discard(said.channel)
 
 
 @case("client.channel.close-ok", covers=["channel/close-ok"])
@@ -86,19 +78,15 @@ def _closes_all(talk: Conversation, close: Said) -> bool:
     return first is not None and first.name == "connection.close"
 
 
-@case("client.connection.close", covers=["connection/grammar"])
-def works_no_more_after_its_close(client: Client) -> Verdict:
+@conduct("client.connection.close", covers=["connection/grammar"])
+def works_no_more_after_its_close(talk: Conversation) -> Iterator[Looked]:
     """After connection.close the client sends no method but close-ok; heartbeats are allowed."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        said = list(talk.by_client())
-        for at, close in enumerate(said):
-            if close.name == "connection.close":
-                rest = [s for s in said[at + 1 :] if s.name not in ("connection.close-ok", *_SIGNS)]
-                yield Looked(rest[0] if rest else close, not rest, "after connection.close")
-                return
-
-    return conducts(client, rule, *EVERY)
+    said = list(talk.by_client())
+    for at, close in enumerate(said):
+        if close.name == "connection.close":
+            rest = [s for s in said[at + 1 :] if s.name not in ("connection.close-ok", *_SIGNS)]
+            yield Looked(rest[0] if rest else close, not rest, "after connection.close")
+            return
 
 
 @case("client.connection.close.codes", covers=["connection/close/reply-code"])
@@ -124,18 +112,12 @@ def closes_before_it_leaves(client: Client) -> Verdict:
     return conducts(client, says_goodbye("connection.open", *_CONNECTION_CLOSES), "connect", "reconnect")
 
 
-@case("client.heartbeat.interval", covers=["wire/heartbeat/interval"], slow=True)
-def sends_heartbeats(client: Client) -> Verdict:
+@conduct("client.heartbeat.interval", covers=["wire/heartbeat/interval"], scenarios=["idle"], slow=True)
+def sends_heartbeats(talk: Conversation) -> Iterator[Looked]:
     """An idle client sends something in every interval that it agreed to."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        tuned = next(talk.by_client("connection.tune-ok"), None)
-        agreed = 0 if tuned is None else tuned.what["heartbeat"]
-        if tuned is None or not agreed:
-            return
-        for before, gap_s in pauses(talk, tuned.at_ns):
-            yield Looked(
-                before, gap_s < 2 * agreed, f"{gap_s:.1f} s of silence after it, agreed were {agreed} s"
-            )
-
-    return conducts(client, rule, "idle")
+    tuned = next(talk.by_client("connection.tune-ok"), None)
+    agreed = 0 if tuned is None else tuned.what["heartbeat"]
+    if tuned is None or not agreed:
+        return
+    for before, gap_s in pauses(talk, tuned.at_ns):
+        yield Looked(before, gap_s < 2 * agreed, f"{gap_s:.1f} s of silence after it, agreed were {agreed} s")

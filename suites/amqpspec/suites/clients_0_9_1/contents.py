@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_0_9_1 import EVERY
 from amqpspec.wire.conversation import Conversation, Said
 from amqpspec.wire.methods.codec import Call
 
@@ -37,26 +34,22 @@ def contents_of(frames: Iterable[Said]) -> Iterator[tuple[Said, list[Said]]]:
     yield from under_way.values()
 
 
-@case("client.content.whole", covers=["amq_wlp_content_01"])
-def sends_whole_contents(client: Client) -> Verdict:
+@conduct("client.content.whole", covers=["amq_wlp_content_01"], scenarios=_PUBLISHING)
+def sends_whole_contents(talk: Conversation) -> Iterator[Looked]:
     """The client sends one header after a publish, and bodies that add up to the announced size."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for stray in _strays(talk.by_client()):
-            yield Looked(stray, False, "no content is in progress on its channel")
-        for method, frames in contents_of(talk.by_client()):
-            names = [s.name for s in frames]
-            if not frames and _is_broken_off(talk, method):
-                continue
-            if names[:1] != ["header"] or "header" in names[1:]:
-                yield Looked(method, False, f"followed by {', '.join(names) or 'nothing'}")
-                continue
-            announced, sent = frames[0].what.body_size_octets, sum(len(s.what) for s in frames[1:])
-            if sent < announced and _is_broken_off(talk, frames[-1]):
-                continue
-            yield Looked(frames[0], announced == sent, f"announced {announced} octets, sent {sent}")
-
-    return conducts(client, rule, *_PUBLISHING)
+    for stray in _strays(talk.by_client()):
+        yield Looked(stray, False, "no content is in progress on its channel")
+    for method, frames in contents_of(talk.by_client()):
+        names = [s.name for s in frames]
+        if not frames and _is_broken_off(talk, method):
+            continue
+        if names[:1] != ["header"] or "header" in names[1:]:
+            yield Looked(method, False, f"followed by {', '.join(names) or 'nothing'}")
+            continue
+        announced, sent = frames[0].what.body_size_octets, sum(len(s.what) for s in frames[1:])
+        if sent < announced and _is_broken_off(talk, frames[-1]):
+            continue
+        yield Looked(frames[0], announced == sent, f"announced {announced} octets, sent {sent}")
 
 
 def _strays(frames: Iterable[Said]) -> Iterator[Said]:
@@ -78,59 +71,43 @@ def _is_broken_off(talk: Conversation, last: Said) -> bool:
     return after is None or after.name in ("channel.close-ok", "connection.close", "garbled")
 
 
-@case("client.content.class", covers=["amq_wlp_content_02"])
-def repeats_the_class(client: Client) -> Verdict:
+@conduct("client.content.class", covers=["amq_wlp_content_02"], scenarios=_PUBLISHING)
+def repeats_the_class(talk: Conversation) -> Iterator[Looked]:
     """The class of a content header is that of the preceding method."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for method, frames in contents_of(talk.by_client()):
-            for header in (s for s in frames if s.name == "header"):
-                yield Looked(header, header.what.class_id == method.what.method.class_id)
-
-    return conducts(client, rule, *_PUBLISHING)
+    for method, frames in contents_of(talk.by_client()):
+        for header in (s for s in frames if s.name == "header"):
+            yield Looked(header, header.what.class_id == method.what.method.class_id)
 
 
-@case("client.content.weight", covers=["amq_wlp_content_04"])
-def sends_no_weight(client: Client) -> Verdict:
+@conduct("client.content.weight", covers=["amq_wlp_content_04"], scenarios=_PUBLISHING)
+def sends_no_weight(talk: Conversation) -> Iterator[Looked]:
     """The weight of a content header is zero."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for header in talk.by_client("header"):
-            yield Looked(header, header.what.weight == 0, f"weight {header.what.weight}")
-
-    return conducts(client, rule, *_PUBLISHING)
+    for header in talk.by_client("header"):
+        yield Looked(header, header.what.weight == 0, f"weight {header.what.weight}")
 
 
-@case("client.content.channel", covers=["amq_wlp_content_03"])
-def sends_contents_on_channels(client: Client) -> Verdict:
+@conduct("client.content.channel", covers=["amq_wlp_content_03"], scenarios=_PUBLISHING)
+def sends_contents_on_channels(talk: Conversation) -> Iterator[Looked]:
     """The client never sends content frames on channel 0."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for said in talk.by_client(*_CONTENT):
-            yield Looked(said, said.channel > 0)
-
-    return conducts(client, rule, *_PUBLISHING)
+    for said in talk.by_client(*_CONTENT):
+        yield Looked(said, said.channel > 0)
 
 
-@case("client.ack.once", covers=["basic/ack/multiple/exists-once"])
-def acknowledges_once(client: Client) -> Verdict:
+@conduct("client.ack.once", covers=["basic/ack/multiple/exists-once"], scenarios=_RECEIVING)
+def acknowledges_once(talk: Conversation) -> Iterator[Looked]:
     """Every acknowledged tag was delivered on that channel and is acknowledged only once."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        known: dict[int, _Tags] = {}
-        for said in talk.said:
-            tags = known.setdefault(said.channel, _Tags())
-            if said.name == "channel.open":
-                known[said.channel] = _Tags()
-            elif said.sender is Side.SERVER and said.name in _DELIVERING:
-                tags.delivered(said.what["delivery_tag"])
-            elif said.sender is Side.CLIENT and said.name in _SETTLING:
-                why = f"outstanding: {sorted(tags.outstanding)[:5]}"
-                yield Looked(said, tags.settle(said), why)
-            elif said.sender is Side.CLIENT and said.name in ("tx.select", "tx.commit", "tx.rollback"):
-                tags.begin(again=said.name == "tx.rollback")
-
-    return conducts(client, rule, *_RECEIVING)
+    known: dict[int, _Tags] = {}
+    for said in talk.said:
+        tags = known.setdefault(said.channel, _Tags())
+        if said.name == "channel.open":
+            known[said.channel] = _Tags()
+        elif said.sender is Side.SERVER and said.name in _DELIVERING:
+            tags.delivered(said.what["delivery_tag"])
+        elif said.sender is Side.CLIENT and said.name in _SETTLING:
+            why = f"outstanding: {sorted(tags.outstanding)[:5]}"
+            yield Looked(said, tags.settle(said), why)
+        elif said.sender is Side.CLIENT and said.name in ("tx.select", "tx.commit", "tx.rollback"):
+            tags.begin(again=said.name == "tx.rollback")
 
 
 @dataclass(slots=True)
@@ -174,24 +151,20 @@ def _settled(said: Said, tags: set[int]) -> set[int]:
     return {t for t in tags if t <= tag or tag == 0} if multiple else {tag} & tags
 
 
-@case("client.ack.owed", covers=["basic/get-ok"])
-def acknowledges_what_it_took(client: Client) -> Verdict:
+@conduct("client.ack.owed", covers=["basic/get-ok"], scenarios=["get"])
+def acknowledges_what_it_took(talk: Conversation) -> Iterator[Looked]:
     """The client acknowledges or rejects each message that a get without no-ack returns."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        fetched: dict[int, _Fetched] = {}
-        left: list[Said] = []
-        for said in talk.said if _is_closed(talk) else ():
-            known = fetched.setdefault(said.channel, _Fetched())
-            if said.name == "channel.open":
-                left += known.owed.values()
-                fetched[said.channel] = _Fetched()
-            else:
-                yield from known.take(said)
-        left += (get for known in fetched.values() for get in known.owed.values())
-        yield from (Looked(get, False, "never acknowledged") for get in left)
-
-    return conducts(client, rule, "get")
+    fetched: dict[int, _Fetched] = {}
+    left: list[Said] = []
+    for said in talk.said if _is_closed(talk) else ():
+        known = fetched.setdefault(said.channel, _Fetched())
+        if said.name == "channel.open":
+            left += known.owed.values()
+            fetched[said.channel] = _Fetched()
+        else:
+            yield from known.take(said)
+    left += (get for known in fetched.values() for get in known.owed.values())
+    yield from (Looked(get, False, "never acknowledged") for get in left)
 
 
 @dataclass(slots=True)
@@ -215,26 +188,26 @@ class _Fetched:
             yield from (Looked(self.owed.pop(tag), True) for tag in _settled(said, set(self.owed)))
 
 
-@case("client.consumer-tag.unique", covers=["basic/consume/consumer-tag/duplicate"])
-def uses_a_tag_once(client: Client) -> Verdict:
+@conduct(
+    "client.consumer-tag.unique",
+    covers=["basic/consume/consumer-tag/duplicate"],
+    scenarios=["consume", "large"],
+)
+def uses_a_tag_once(talk: Conversation) -> Iterator[Looked]:
     """The client does not reuse a consumer tag that is in use on a channel for a second consumer."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        known: dict[int, _Consumers] = {}
-        for said in talk.said:
-            consumers = known.setdefault(said.channel, _Consumers())
-            if said.name == "channel.open":
-                known[said.channel] = _Consumers()
-            elif said.name == "basic.cancel":
-                consumers.used.discard(said.what["consumer_tag"])
-            elif said.name == "basic.consume-ok":
-                consumers.answered(said.what["consumer_tag"])
-            elif said.name == "basic.consume":
-                if tag := said.what["consumer_tag"]:
-                    yield Looked(said, tag not in consumers.used)
-                consumers.ask(tag, waits=not any(said.what.args.get(key) for key in _NO_WAIT))
-
-    return conducts(client, rule, "consume", "large")
+    known: dict[int, _Consumers] = {}
+    for said in talk.said:
+        consumers = known.setdefault(said.channel, _Consumers())
+        if said.name == "channel.open":
+            known[said.channel] = _Consumers()
+        elif said.name == "basic.cancel":
+            consumers.used.discard(said.what["consumer_tag"])
+        elif said.name == "basic.consume-ok":
+            consumers.answered(said.what["consumer_tag"])
+        elif said.name == "basic.consume":
+            if tag := said.what["consumer_tag"]:
+                yield Looked(said, tag not in consumers.used)
+            consumers.ask(tag, waits=not any(said.what.args.get(key) for key in _NO_WAIT))
 
 
 @dataclass(slots=True)
@@ -255,18 +228,14 @@ class _Consumers:
             self.used.add(tag)
 
 
-@case("client.tx.select-first", covers=["tx/commit/transacted"])
-def selects_before_it_commits(client: Client) -> Verdict:
+@conduct("client.tx.select-first", covers=["tx/commit/transacted"])
+def selects_before_it_commits(talk: Conversation) -> Iterator[Looked]:
     """The client sends commit and rollback only on channels in transaction mode."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        selected: set[int] = set()
-        for said in talk.by_client("channel.open", "tx.select", "tx.commit", "tx.rollback"):
-            if said.name == "channel.open":
-                selected.discard(said.channel)
-            elif said.name == "tx.select":
-                selected.add(said.channel)
-            else:
-                yield Looked(said, said.channel in selected)
-
-    return conducts(client, rule, *EVERY)
+    selected: set[int] = set()
+    for said in talk.by_client("channel.open", "tx.select", "tx.commit", "tx.rollback"):
+        if said.name == "channel.open":
+            selected.discard(said.channel)
+        elif said.name == "tx.select":
+            selected.add(said.channel)
+        else:
+            yield Looked(said, said.channel in selected)

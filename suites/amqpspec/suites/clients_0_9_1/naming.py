@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from amqpspec.run.case import case
-from amqpspec.run.clients.client import Client
-from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.clients.conduct import conduct
+from amqpspec.run.clients.judging import Looked
 from amqpspec.spec.model import Side
-from amqpspec.suites.clients_0_9_1 import EVERY
 from amqpspec.wire.conversation import Conversation, Said
 
 _ACCESS_REFUSED = 403
@@ -18,36 +15,28 @@ _CLOSES = ("channel.close", "connection.close")
 _LEGAL = re.compile(r"[A-Za-z0-9\-_.:]*")
 
 
-@case("client.queue.names", covers=["queue/declare/queue/syntax"])
-def declares_queues_by_legal_names(client: Client) -> Verdict:
+@conduct("client.queue.names", covers=["queue/declare/queue/syntax"])
+def declares_queues_by_legal_names(talk: Conversation) -> Iterator[Looked]:
     """The name of a declared queue is empty or consists of letters, digits and - _ . :"""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        for declare in talk.by_client("queue.declare"):
-            yield Looked(declare, _LEGAL.fullmatch(declare.what["queue"]) is not None)
-
-    return conducts(client, rule, *EVERY)
+    for declare in talk.by_client("queue.declare"):
+        yield Looked(declare, _LEGAL.fullmatch(declare.what["queue"]) is not None)
 
 
-@case("client.queue.reserved", covers=["queue/declare/queue/reserved"])
-def declares_no_reserved_queue(client: Client) -> Verdict:
+@conduct("client.queue.reserved", covers=["queue/declare/queue/reserved"])
+def declares_no_reserved_queue(talk: Conversation) -> Iterator[Looked]:
     """A client declares a queue whose name begins with amq. only passively, or if the queue exists."""
-
-    def rule(talk: Conversation) -> Iterator[Looked]:
-        made: set[str] = set()
-        asked: list[Said] = []
-        for said in talk.said:
-            if said.name == "queue.declare":
-                if _has_to_exist(said) and said.what["queue"] not in made:
-                    asked.append(said)
-                else:
-                    yield Looked(said, True)
-            elif said.name == "queue.declare-ok":
-                made.add(said.what["queue"])
-            if said.sender is Side.SERVER:
-                yield from _answered(asked, said)
-
-    return conducts(client, rule, *EVERY)
+    made: set[str] = set()
+    asked: list[Said] = []
+    for said in talk.said:
+        if said.name == "queue.declare":
+            if _has_to_exist(said) and said.what["queue"] not in made:
+                asked.append(said)
+            else:
+                yield Looked(said, True)
+        elif said.name == "queue.declare-ok":
+            made.add(said.what["queue"])
+        if said.sender is Side.SERVER:
+            yield from _answered(asked, said)
 
 
 def _has_to_exist(declare: Said) -> bool:

@@ -4,6 +4,8 @@ The draft is only about the wire; rows about methods follow the functional chapt
 has.
 """
 
+from amqpspec.suites.clients_0_9_1 import EVERY as EVERY
+
 DIALECT = "amqp-wire-9-1-clients"
 ORDER = [
     "protocol_header",
