@@ -105,6 +105,11 @@ def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodAr
     return got
 
 
+def fetched(peer: Peer, queue: str, bodies: Iterable[bytes]) -> list[MethodArrived]:
+    """Publish bodies straight to a queue, fetch them all, and leave them unacknowledged. Raises Unmet."""
+    return taken(peer, queue, len(send(peer, queue, bodies)))
+
+
 def found(peer: Peer, queue: str, channel: int = 1) -> MethodArrived | None:
     """Fetch a message that may not have reached a queue yet and leave it unacknowledged;
 

@@ -6,7 +6,7 @@ Knows: how a client sees routing. Must not know: verdicts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amqpspec.peer.context import OutOfReach, Unmet
@@ -77,12 +77,6 @@ def reached(
         for late in peer.pending("basic.deliver"):
             received[late["consumer_tag"]] += late.body == body
     return [received[queue] for queue in queues]
-
-
-def matches(peer: Peer, exchange: str, pattern: str, keys: Iterable[str]) -> list[str]:
-    """Those of the routing keys with which a message gets through the exchange to a queue bound with a pattern."""
-    queue = listening(peer, exchange, pattern)
-    return [key for key in keys if reached(peer, [queue], key, exchange=exchange) == [1]]
 
 
 def exists(peer: Peer, exchange: str, type: str = "direct", channel: int = _SPARE) -> bool:

@@ -10,6 +10,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     bodies,
+    fetched,
     gathered,
     left_unacknowledged,
     reopened,
@@ -26,8 +27,7 @@ _FIVE = (b"1", b"2", b"3", b"4", b"5")
 @on_queue("basic.ack.twice", covers=["basic/ack/multiple/exists-once"])
 def acknowledged_twice(peer: Peer, queue: str) -> Verdict:
     """A second acknowledgement of a message is refused."""
-    send(peer, queue, (b"1", b"2"))
-    first, _ = taken(peer, queue, 2)
+    first, _ = fetched(peer, queue, (b"1", b"2"))
     peer.send("basic.ack", delivery_tag=first["delivery_tag"])
     # basic.ack has no reply: without the barrier, the server could see two of them at once.
     peer.barrier(queue=queue)
@@ -38,8 +38,7 @@ def acknowledged_twice(peer: Peer, queue: str) -> Verdict:
 @on_queue("basic.ack.after-multiple", covers=["basic/ack/multiple/exists-once"])
 def acknowledged_again_by_itself(peer: Peer, queue: str) -> Verdict:
     """A second acknowledgement of a message that was acknowledged with multiple is refused."""
-    send(peer, queue, _FIVE)
-    messages = taken(peer, queue, 5)
+    messages = fetched(peer, queue, _FIVE)
     peer.send("basic.ack", delivery_tag=messages[2]["delivery_tag"], multiple=True)
     peer.barrier(queue=queue)
     peer.send("basic.ack", delivery_tag=messages[1]["delivery_tag"])
@@ -49,8 +48,7 @@ def acknowledged_again_by_itself(peer: Peer, queue: str) -> Verdict:
 @on_queue("basic.ack.unknown", covers=["basic/ack/multiple/exists-unknown"])
 def unknown_tag(peer: Peer, queue: str) -> Verdict:
     """Acknowledging an unknown delivery tag is refused."""
-    send(peer, queue, (b"1",))
-    taken(peer, queue, 1)
+    fetched(peer, queue, (b"1",))
     peer.send("basic.ack", delivery_tag=_UNKNOWN)
     return rejects_violation(peer)
 
@@ -58,8 +56,7 @@ def unknown_tag(peer: Peer, queue: str) -> Verdict:
 @on_queue("basic.ack.unknown-multiple", covers=["basic/ack/multiple/exists-unknown"])
 def unknown_tag_of_many(peer: Peer, queue: str) -> Verdict:
     """Acknowledging with multiple up to an unknown delivery tag is refused."""
-    send(peer, queue, (b"1", b"2"))
-    taken(peer, queue, 2)
+    fetched(peer, queue, (b"1", b"2"))
     peer.send("basic.ack", delivery_tag=_UNKNOWN, multiple=True)
     return rejects_violation(peer)
 
@@ -102,8 +99,7 @@ def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
 )
 def acknowledged_again_by_itself_in_a_transaction(peer: Peer, queue: str) -> Verdict:
     """In a transaction, acknowledging a message that multiple already covered is refused immediately."""
-    send(peer, queue, (b"1", b"2", b"3"))
-    messages = taken(peer, queue, 3)
+    messages = fetched(peer, queue, (b"1", b"2", b"3"))
     peer.call("tx.select")
     peer.send("basic.ack", delivery_tag=messages[2]["delivery_tag"], multiple=True)
     peer.barrier(queue=queue)
@@ -133,8 +129,7 @@ def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[byte
     """Acknowledge one of five messages, or the tag zero; judge what arrives again when the channel has ended."""
     peer.open_channel()
     queue = peer.queue()
-    send(peer, queue, _FIVE)
-    messages = taken(peer, queue, 5)
+    messages = fetched(peer, queue, _FIVE)
     peer.claim(f"{len(left)} of 5 messages unacknowledged")
     tag = 0 if which is None else messages[which]["delivery_tag"]
     peer.send("basic.ack", delivery_tag=tag, multiple=multiple)

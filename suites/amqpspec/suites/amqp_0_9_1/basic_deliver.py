@@ -9,6 +9,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue, on_shared_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     bodies,
+    fetched,
     found,
     gathered,
     left_unacknowledged,
@@ -103,8 +104,7 @@ def get_on_an_empty_queue(peer: Peer, queue: str) -> Verdict:
     """Get on a queue without ready messages is answered with get-empty, even if all are unacknowledged."""
     peer.claim("get-empty at first, and while the only message is unacknowledged")
     first = peer.call("basic.get", queue=queue)
-    send(peer, queue, (b"only",))
-    taken(peer, queue, 1)
+    fetched(peer, queue, (b"only",))
     second = peer.call("basic.get", queue=queue)
     return equals(peer, [first.name, second.name], ["basic.get-empty"] * 2, "answers")
 

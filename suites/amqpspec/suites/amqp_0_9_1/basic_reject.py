@@ -13,6 +13,7 @@ from amqpspec.suites.amqp_0_9_1._cases import on_queue
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
+    fetched,
     gathered,
     left_unacknowledged,
     reopened,
@@ -82,8 +83,7 @@ def nack_is_heard_while_sending(peer: Peer) -> Verdict:
 @on_queue("basic.nack.twice", covers=["basic/nack/multiple/exists-once"], needs=["nack"])
 def rejected_twice(peer: Peer, queue: str) -> Verdict:
     """A second nack of a message is refused."""
-    send(peer, queue, (b"1", b"2"))
-    first, _ = taken(peer, queue, 2)
+    first, _ = fetched(peer, queue, (b"1", b"2"))
     peer.send("basic.nack", delivery_tag=first["delivery_tag"], requeue=False)
     peer.barrier(queue=queue)
     peer.send("basic.nack", delivery_tag=first["delivery_tag"], requeue=False)
@@ -93,8 +93,7 @@ def rejected_twice(peer: Peer, queue: str) -> Verdict:
 @on_queue("basic.nack.unknown", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
 def unknown_tag(peer: Peer, queue: str) -> Verdict:
     """A nack of an unknown delivery tag is refused."""
-    send(peer, queue, (b"1",))
-    taken(peer, queue, 1)
+    fetched(peer, queue, (b"1",))
     peer.send("basic.nack", delivery_tag=_UNKNOWN)
     return rejects_violation(peer)
 
@@ -102,8 +101,7 @@ def unknown_tag(peer: Peer, queue: str) -> Verdict:
 @on_queue("basic.nack.unknown-multiple", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
 def unknown_tag_of_many(peer: Peer, queue: str) -> Verdict:
     """A nack with multiple up to an unknown delivery tag is refused."""
-    send(peer, queue, (b"1", b"2"))
-    taken(peer, queue, 2)
+    fetched(peer, queue, (b"1", b"2"))
     peer.send("basic.nack", delivery_tag=_UNKNOWN, multiple=True)
     return rejects_violation(peer)
 
@@ -115,8 +113,7 @@ def unknown_tag_of_many(peer: Peer, queue: str) -> Verdict:
 )
 def rejected_after_acknowledgement(peer: Peer, queue: str) -> Verdict:
     """A nack of a message that was acknowledged is refused."""
-    send(peer, queue, (b"1",))
-    (message,) = taken(peer, queue, 1)
+    (message,) = fetched(peer, queue, (b"1",))
     peer.send("basic.ack", delivery_tag=message["delivery_tag"])
     peer.barrier(queue=queue)
     peer.send("basic.nack", delivery_tag=message["delivery_tag"])
@@ -171,8 +168,7 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
     queue, large = peer.queue(exclusive=False), peer.queue(exclusive=False)
     for _ in range(_LARGE_MESSAGES):
         peer.publish(large, bytes(_LARGE_OCTETS))
-    send(peer, queue, (b"rejected",))
-    (message,) = taken(peer, queue, 1)
+    (message,) = fetched(peer, queue, (b"rejected",))
     other = peer.another().open_channel()
     peer.claim("the rejected message for another client")
     peer.consume(large, no_ack=True)
@@ -222,8 +218,7 @@ def _not_got_again(peer: Peer, method: str) -> Verdict:
     """
     peer.open_channel().open_channel(2)
     queue = peer.queue()
-    send(peer, queue, (b"1", b"2"))
-    first, _ = taken(peer, queue, 2)
+    first, _ = fetched(peer, queue, (b"1", b"2"))
     peer.claim("basic.get-empty on the channel that rejected the message")
     got = _got_after(peer, method, queue, first)
     if got is None and (second := peer.get(queue, 2, no_ack=False)) is not None:
@@ -293,8 +288,7 @@ def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) 
     """Reject one of five messages, or the tag zero; judge what arrives again when the channel has ended."""
     peer.open_channel()
     queue = peer.queue()
-    send(peer, queue, _FIVE)
-    messages = taken(peer, queue, 5)
+    messages = fetched(peer, queue, _FIVE)
     peer.claim(f"{len(left)} of 5 messages not rejected")
     tag = 0 if which is None else messages[which]["delivery_tag"]
     peer.send("basic.nack", delivery_tag=tag, multiple=multiple, requeue=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amqpspec.peer.context import Login
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
@@ -23,37 +22,25 @@ from amqpspec.suites.amqp_0_9_1._login import (
 @case("connection.secure.wrong-password", covers=["connection/secure"], slow=True)
 def wrong_password(peer: Peer) -> Verdict:
     """The server sends no tune after a wrong password."""
-    greeted_with(peer, "PLAIN")
-    peer.login = Login(peer.login.user, WRONG_PASSWORD)
-    peer.start_ok(mechanism="PLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "PLAIN", password=WRONG_PASSWORD)
 
 
 @case("connection.secure.empty-password", covers=["connection/secure"], slow=True)
 def empty_password(peer: Peer) -> Verdict:
     """The server sends no tune after an empty password."""
-    greeted_with(peer, "PLAIN")
-    peer.login = replace(peer.login, password="")
-    peer.start_ok(mechanism="PLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "PLAIN", password="")
 
 
 @case("connection.secure.empty-name", covers=["connection/secure"], slow=True)
 def empty_name_and_password(peer: Peer) -> Verdict:
     """The server sends no tune after an empty user name and an empty password."""
-    greeted_with(peer, "PLAIN")
-    peer.login = replace(peer.login, user="", password="")
-    peer.start_ok(mechanism="PLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "PLAIN", user="", password="")
 
 
 @case("connection.secure.amqplain-empty-password", covers=["connection/secure"], slow=True)
 def empty_password_by_amqplain(peer: Peer) -> Verdict:
     """The server sends no tune after an empty password in AMQPLAIN."""
-    greeted_with(peer, "AMQPLAIN")
-    peer.login = replace(peer.login, password="")
-    peer.start_ok(mechanism="AMQPLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "AMQPLAIN", password="")
 
 
 @case("connection.secure.empty-answer", covers=["connection/secure"])
@@ -91,19 +78,13 @@ def open_alone_while_challenged(peer: Peer) -> Verdict:
 @case("connection.secure.unknown-user", covers=["connection/secure"], slow=True)
 def unknown_user(peer: Peer) -> Verdict:
     """The server sends no tune to an unknown user."""
-    greeted_with(peer, "PLAIN")
-    peer.login = Login(peer.name("nobody"), peer.login.password)
-    peer.start_ok(mechanism="PLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "PLAIN", user=peer.name("nobody"))
 
 
 @case("connection.secure.amqplain-wrong-password", covers=["connection/secure"], slow=True)
 def wrong_password_by_amqplain(peer: Peer) -> Verdict:
     """The server sends no tune after a wrong password in AMQPLAIN."""
-    greeted_with(peer, "AMQPLAIN")
-    peer.login = Login(peer.login.user, WRONG_PASSWORD)
-    peer.start_ok(mechanism="AMQPLAIN")
-    return rejects_violation(peer, 0, barrier=False)
+    return _refuses_login(peer, "AMQPLAIN", password=WRONG_PASSWORD)
 
 
 @case("connection.secure.malformed-response", covers=["connection/secure"], slow=True)
@@ -149,4 +130,15 @@ def wrong_answer_to_challenge(peer: Peer) -> Verdict:
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + WRONG_PASSWORD.encode())
+    return rejects_violation(peer, 0, barrier=False)
+
+
+# --- steps of this module
+
+
+def _refuses_login(peer: Peer, mechanism: str, **wrong: str) -> Verdict:
+    """A login by a mechanism, with another user or password than the peer's, is refused."""
+    greeted_with(peer, mechanism)
+    peer.login = replace(peer.login, **wrong)
+    peer.start_ok(mechanism=mechanism)
     return rejects_violation(peer, 0, barrier=False)

@@ -11,6 +11,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_small_frames
 from amqpspec.suites.amqp_0_9_1._limits import NO_HEARTBEATS, limit_of_its_own, opened_with_heartbeats
 from amqpspec.suites.amqp_0_9_1._queues import arrive
+from amqpspec.wire.methods.codec import Call
 
 HIGHEST_CHANNEL = 65535
 HIGHEST_FRAME_TRIED = 131_072
@@ -76,9 +77,7 @@ def one_channel_too_many(peer: Peer) -> Verdict:
 )
 def channel_max_above_offer(peer: Peer) -> Verdict:
     """The server closes the socket, without a close handshake, after a channel-max above its offer."""
-    peer.greet()
-    peer.start_ok()
-    tune = peer.expect("connection.tune", channel=0).call
+    tune = _offer(peer)
     if tune["channel_max"] in (0, HIGHEST_CHANNEL):
         return does_not_apply(peer, f"channel-max {tune['channel_max']} leaves nothing above it")
     return _refuses_limits(peer, channel_max=tune["channel_max"] + 1, frame_max=tune["frame_max"])
@@ -144,9 +143,7 @@ def large_start_ok(peer: Peer) -> Verdict:
 @case("connection.tune.frame-max.offer", covers=["connection/tune/frame-max/minimum-offered"])
 def offered_frame_max(peer: Peer) -> Verdict:
     """The server offers a frame-max of 4096 octets or more, or no limit."""
-    peer.greet()
-    peer.start_ok()
-    offered = peer.expect("connection.tune", channel=0)["frame_max"]
+    offered = _offer(peer)["frame_max"]
     return holds(peer, offered == 0 or offered >= _smallest(peer), f"frame-max {offered}")
 
 
@@ -191,9 +188,7 @@ def server_keeps_to_frame_max(peer: Peer) -> Verdict:
 )
 def frame_max_below_minimum(peer: Peer) -> Verdict:
     """The server rejects a client that selects a frame-max below 4096 octets, or uses 4096 octets in its place."""
-    peer.greet()
-    peer.start_ok()
-    tune = peer.expect("connection.tune", channel=0).call
+    tune = _offer(peer)
     reaction = _reaction_to(peer, channel_max=tune["channel_max"], frame_max=_smallest(peer) - 1)
     if reaction.refusal is not None:
         return judge_reaction(peer, reaction)
@@ -209,9 +204,7 @@ def frame_max_below_minimum(peer: Peer) -> Verdict:
 )
 def frame_max_above_offer(peer: Peer) -> Verdict:
     """The server closes the socket, without a close handshake, after a frame-max above its offer."""
-    peer.greet()
-    peer.start_ok()
-    tune = peer.expect("connection.tune", channel=0).call
+    tune = _offer(peer)
     if tune["frame_max"] in (0, HIGHEST_FRAME_OCTETS):
         return does_not_apply(peer, f"frame-max {tune['frame_max']} leaves nothing above it")
     return _refuses_limits(peer, channel_max=tune["channel_max"], frame_max=tune["frame_max"] + 1)
@@ -225,9 +218,7 @@ def frame_max_above_offer(peer: Peer) -> Verdict:
 )
 def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
     """A server that requests heartbeats sends them; one that requests none does not drop a silent client."""
-    peer.greet()
-    peer.start_ok()
-    tune = peer.expect("connection.tune", channel=0).call
+    tune = _offer(peer)
     # A client may ask for less than the offer, and a case should not wait for an offered minute.
     wanted = min(tune["heartbeat"], 1)
     peer.tune(proposed=tune, heartbeat=wanted)
@@ -273,6 +264,13 @@ def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
+def _offer(peer: Peer) -> Call:
+    """The limits that a server offers in tune, which is not answered yet; raises Unmet."""
+    peer.greet()
+    peer.start_ok()
+    return peer.expect("connection.tune", channel=0).call
+
+
 def _smallest(peer: Peer) -> int:
     """The frame size that everyone must take, in octets."""
     return peer.dialect.layout.min_size_octets
@@ -280,9 +278,7 @@ def _smallest(peer: Peer) -> int:
 
 def _without_limit(peer: Peer, name: str, **limit: int) -> Verdict:
     """Zero in tune-ok is refused, as being above an offer, or means as much as the server has room for."""
-    peer.greet()
-    peer.start_ok()
-    tune = peer.expect("connection.tune", channel=0).call
+    tune = _offer(peer)
     peer.agree(tune["channel_max"], tune["frame_max"])
     limits = {"channel_max": tune["channel_max"], "frame_max": tune["frame_max"], **limit}
     peer.send("connection.tune-ok", channel=0, **limits)
