@@ -73,6 +73,33 @@ def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel
     peer.send("basic.publish", channel=channel, exchange=exchange, routing_key=routing_key)
 
 
+def send_content(peer: Peer, header: bytes, *bodies: bytes, queue: str = "") -> None:
+    """basic.publish, with a content header and bodies that are built by hand.
+
+    Without ``queue``, to one that does not exist: a server that tolerates a violation keeps nothing of it.
+    """
+    begin_publish(peer, queue or peer.name("nowhere"))
+    peer.send_frame("header", header)
+    for body in bodies:
+        peer.send_frame("body", body)
+
+
+def half_sent(peer: Peer) -> str:
+    """Begin a content for a queue and leave it half sent; returns the queue, which outlives the connection."""
+    # Shared, so that another connection can look into it once the refusal has ended this one.
+    queue = peer.open_channel().queue(exclusive=False)
+    send_content(peer, header_payload(peer, 9), b"half", queue=queue)
+    return queue
+
+
+def refuses_header(peer: Peer, payload: bytes) -> Verdict:
+    """The payload as the header of a content without a body is refused."""
+    peer.open_channel()
+    queue = peer.queue()
+    send_content(peer, payload, queue=queue)
+    return refuses_content(peer)
+
+
 def sent_method(peer: Peer, name: str) -> Frame:
     """The last frame with a method by name that the server has sent; others may have followed in the same write."""
     kind, ids = peer.dialect.layout.types["method"], method_payload(peer, name)

@@ -25,10 +25,10 @@ from amqpspec.suites.amqp_0_9_1._closing import answer_is_served, answer_to
 from amqpspec.suites.amqp_0_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
     UNDEFINED_FRAME_TYPES,
-    begin_publish,
     fetch,
     header_payload,
     refuses_frame,
+    send_content,
 )
 
 # protocol header
@@ -181,9 +181,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet larger than the agreed size is refused."""
     body = bytes(_largest_payload(peer) + 1)
     # To no one: a server that takes the frame keeps nothing of it.
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, len(body)))
-    peer.send_frame("body", body)
+    send_content(peer, header_payload(peer, len(body)), body)
     return outlived(peer, refuses_frame(peer))
 
 

@@ -16,8 +16,11 @@ from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._queues import arrive, contents, routed
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
+    half_sent,
     header_payload,
     refuses_content,
+    refuses_header,
+    send_content,
     shortstr,
     table,
 )
@@ -43,8 +46,7 @@ def content_without_header(peer: Peer) -> Verdict:
 @on_channel("framing.content.body-missing", covers=["amq_wlp_content_01"])
 def content_without_body(peer: Peer) -> Verdict:
     """A second content header where the body is expected is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 4))
+    send_content(peer, header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 0))
     # The body completes the content for a server that overlooks the second header: the barrier
     # then finds none left open.
@@ -55,7 +57,7 @@ def content_without_body(peer: Peer) -> Verdict:
 @case("framing.content.method-amid-content", covers=["wire/content/aborted-by-method"])
 def method_amid_a_content(peer: Peer) -> Verdict:
     """A method within a content aborts it or is refused; the incomplete content is not delivered."""
-    queue = _interrupt(peer)
+    queue = half_sent(peer)
     peer.send("basic.qos", prefetch_count=1)
     return _aborted(peer, queue, b"")
 
@@ -63,7 +65,7 @@ def method_amid_a_content(peer: Peer) -> Verdict:
 @case("framing.content.overlapping", covers=["wire/content/aborted-by-method"])
 def content_amid_a_content(peer: Peer) -> Verdict:
     """A content that begins within another one on its channel is refused, or it alone is delivered."""
-    queue = _interrupt(peer)
+    queue = half_sent(peer)
     peer.publish(queue, b"the second")
     return _aborted(peer, queue, b"the second")
 
@@ -71,19 +73,14 @@ def content_amid_a_content(peer: Peer) -> Verdict:
 @on_channel("framing.content.body-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frame_beyond_the_size(peer: Peer) -> Verdict:
     """A body frame larger than the announced body size is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 3))
-    peer.send_frame("body", b"four and more")
+    send_content(peer, header_payload(peer, 3), b"four and more")
     return refuses_content(peer)
 
 
 @on_channel("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     """A second body frame that exceeds the announced body size is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 6))
-    peer.send_frame("body", b"four")
-    peer.send_frame("body", b"and more")
+    send_content(peer, header_payload(peer, 6), b"four", b"and more")
     return refuses_content(peer)
 
 
@@ -104,9 +101,7 @@ def body_without_a_header(peer: Peer) -> Verdict:
 @on_channel("framing.content.body-behind-content", covers=["wire/content/unexpected-body"])
 def body_behind_a_whole_content(peer: Peer) -> Verdict:
     """A body frame after a content of size zero, which needs none, is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 0))
-    peer.send_frame("body", b"one too many")
+    send_content(peer, header_payload(peer, 0), b"one too many")
     # The content is whole, so the barrier is no method within one.
     return rejects_violation(peer)
 
@@ -117,8 +112,7 @@ def body_behind_a_whole_content(peer: Peer) -> Verdict:
 @on_channel("amq_wlp_content_02", covers=["amq_wlp_content_02"])
 def wrong_class_in_the_header(peer: Peer) -> Verdict:
     """A content header whose class differs from that of the preceding method is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
+    send_content(peer, header_payload(peer, 0, class_name="queue"))
     return refuses_content(peer)
 
 
@@ -161,9 +155,7 @@ def content_within_a_content(peer: Peer) -> Verdict:
 @on_channel("amq_wlp_content_05", covers=["amq_wlp_content_05"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
     """A content header with a nonzero weight, followed by a plain body, is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 4, weight=1))
-    peer.send_frame("body", b"body")
+    send_content(peer, header_payload(peer, 4, weight=1), b"body")
     return refuses_content(peer)
 
 
@@ -172,13 +164,13 @@ def header_without_flags(peer: Peer) -> Verdict:
     """A content header that ends before its property flags, or after its class, is refused."""
     # The last two octets are the word of property flags, the first two the class.
     payloads = (peer, header_payload(peer)[:-2]), (peer.another(), header_payload(peer)[:2])
-    return worst(_refuses_header(line, payload) for line, payload in payloads)
+    return worst(refuses_header(line, payload) for line, payload in payloads)
 
 
 @case("framing.content.property-missing", covers=["wire/content/malformed-header"])
 def flag_without_a_property(peer: Peer) -> Verdict:
     """A property flag without its property in the list is refused."""
-    return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
+    return refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
 
 
 @case("framing.content.property-cut", covers=["wire/content/malformed-header"])
@@ -186,20 +178,20 @@ def property_cut_by_the_frame(peer: Peer) -> Verdict:
     """A property that announces more octets than its frame contains is refused."""
     # A short string that announces 0x20 = 32 octets, of which four follow.
     flags = (_CONTENT_TYPE,)
-    return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+    return refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
 
 
 @case("framing.content.property-unannounced", covers=["wire/content/malformed-header"])
 def property_without_a_flag(peer: Peer) -> Verdict:
     """Octets after the properties that the flags announce are refused."""
-    return _refuses_header(peer, header_payload(peer, properties=shortstr("text/plain")))
+    return refuses_header(peer, header_payload(peer, properties=shortstr("text/plain")))
 
 
 @case("framing.content.flag-undefined", covers=["wire/content/malformed-header"])
 def flag_of_no_property(peer: Peer) -> Verdict:
     """A flag for a property that is undefined in the class is refused."""
     flags = (_FIFTEENTH_PROPERTY,)
-    return _refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
+    return refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
 
 
 @on_small_frames("framing.content.header-fills-a-frame", covers=["connection/tune/frame-max/whole-frame"])
@@ -245,18 +237,7 @@ def malformed_properties_reach_nobody(peer: Peer, queue: str) -> Verdict:
 def malformed_table_among_the_properties(peer: Peer) -> Verdict:
     """A headers table with an undefined tag is refused."""
     headers = table(shortstr("name") + b"Z\x00\x00\x00\x00")
-    return _refuses_header(peer, header_payload(peer, flags=(_HEADERS,), properties=headers))
-
-
-def _interrupt(peer: Peer) -> str:
-    """Begin a content for a queue and leave it half sent; returns the queue, which outlives the connection."""
-    peer.open_channel()
-    # Shared, so that another connection can look into it once the refusal has ended this one.
-    queue = peer.queue(exclusive=False)
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 9))
-    peer.send_frame("body", b"half")
-    return queue
+    return refuses_header(peer, header_payload(peer, flags=(_HEADERS,), properties=headers))
 
 
 def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
@@ -286,12 +267,3 @@ def _header_of(peer: Peer, properties: Mapping[str, Any]) -> bytes:
     """The payload of a content header with these properties."""
     class_id = peer.dialect.classes_by_name["basic"].index
     return peer.codec.encode_header(ContentHeader(class_id, 0, properties))
-
-
-def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
-    """The payload as the header of a content without a body is refused."""
-    peer.open_channel()
-    queue = peer.queue()
-    begin_publish(peer, queue)
-    peer.send_frame("header", payload)
-    return refuses_content(peer)

@@ -16,6 +16,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
     header_payload,
+    send_content,
     shortstr,
 )
 
@@ -58,8 +59,7 @@ def empty_body_frame(peer: Peer, queue: str) -> Verdict:
 def body_of_zero_octets(peer: Peer, queue: str) -> Verdict:
     """A content of size zero is complete without a body frame, in both directions."""
     peer.claim("an empty message, and no body frame from either side")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 0))
+    send_content(peer, header_payload(peer, 0), queue=queue)
     message = fetch(peer, queue)
     peer.barrier()
     return equals(peer, (message.body, message.body_frames), (b"", 0), "body and body frames")
@@ -310,10 +310,7 @@ def large_messages_on_two_channels(peer: Peer) -> Verdict:
 
 
 def _publish_parts(peer: Peer, queue: str, parts: list[bytes]) -> None:
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, sum(map(len, parts))))
-    for part in parts:
-        peer.send_frame("body", part)
+    send_content(peer, header_payload(peer, sum(map(len, parts))), *parts, queue=queue)
 
 
 def _fill(peer: Peer, queue: str, count: int) -> None:

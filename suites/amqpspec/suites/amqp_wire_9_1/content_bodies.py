@@ -8,7 +8,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1 import framing_messages
 from amqpspec.suites.amqp_0_9_1._cases import on_queue, on_small_frames
-from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_frame
+from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload, refuses_frame, send_content
 from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, sent_frames
 
 _EVERY_OCTET = bytes(range(256))
@@ -39,9 +39,7 @@ def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
     """A body frame of twice the agreed size is refused."""
     # Beyond the size in either reading.
     body = bytes(2 * peer.frame_max_octets)
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, len(body)))
-    peer.send_frame("body", body)
+    send_content(peer, header_payload(peer, len(body)), body)
     return refuses_frame(peer)
 
 
@@ -51,10 +49,7 @@ def body_in_many_frames(peer: Peer, queue: str) -> Verdict:
     parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"", b"c", b"d" * 1023, b"e" * 7]
     body = b"".join(parts)
     peer.claim("the whole body")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, len(body)))
-    for part in parts:
-        peer.send_frame("body", part)
+    send_content(peer, header_payload(peer, len(body)), *parts, queue=queue)
     got = fetch(peer, queue).body
     return holds(peer, got == body, f"{len(got)} octets, of {len(body)} sent")
 

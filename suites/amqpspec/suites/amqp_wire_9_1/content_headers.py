@@ -18,6 +18,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     fetch,
     header_payload,
     refuses_content,
+    refuses_header,
+    send_content,
     shortstr,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
@@ -43,16 +45,14 @@ def class_of_what_is_sent(peer: Peer) -> Verdict:
 def class_of_another_content(peer: Peer) -> Verdict:
     """A content header of another class that also carries contents is refused."""
     # Class file carries contents too: a server that asks only for any such class is detected.
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 0, class_name="file"))
+    send_content(peer, header_payload(peer, 0, class_name="file"))
     return refuses_content(peer)
 
 
 @on_channel("amq_wlp_content_02", covers=["amq_wlp_content_02"])
 def wrong_class_in_the_header(peer: Peer) -> Verdict:
     """A content header of a class without contents is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
+    send_content(peer, header_payload(peer, 0, class_name="queue"))
     return refuses_content(peer)
 
 
@@ -100,9 +100,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     peer.open_channel().open_channel(2)
     queue = peer.queue(channel=2)
     peer.claim("no message of four octets, because 2^32 more are missing")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 2**32 + 4))
-    peer.send_frame("body", b"four")
+    send_content(peer, header_payload(peer, 2**32 + 4), b"four", queue=queue)
     # Channel 1 is within a content and cannot ask. Channel 2 takes what is there one by one, a message after it as
     # well: peers of 0-8 differ in the fields that they expect of a consumer.
     peer.publish(queue, b"behind", channel=2)
@@ -113,8 +111,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
 def body_of_zero_octets(peer: Peer, queue: str) -> Verdict:
     """A content of size zero is complete without a body frame, in both directions."""
     peer.claim("an empty message, and no body frame from either side")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 0))
+    send_content(peer, header_payload(peer, 0), queue=queue)
     message = fetch(peer, queue)
     peer.barrier()
     return equals(peer, (message.body, len(sent_frames(peer, "body"))), (b"", 0), "body and body frames")
@@ -142,7 +139,7 @@ def flags_go_on_in_two_more_words(peer: Peer) -> Verdict:
 def word_of_flags_does_not_come(peer: Peer) -> Verdict:
     """A content header without the further word of flags that it announces is refused."""
     # Bit 0 is set and the header ends.
-    return _refuses_header(peer, header_payload(peer, flags=(_CONTINUED,)))
+    return refuses_header(peer, header_payload(peer, flags=(_CONTINUED,)))
 
 
 # property values
@@ -175,15 +172,15 @@ def values_in_the_order_of_flags(peer: Peer, queue: str) -> Verdict:
 @case("content.values.missing", covers=["content-header/values"])
 def flag_without_a_value(peer: Peer) -> Verdict:
     """A flag without its value in the list is refused."""
-    return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
+    return refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
 
 
 @case("content.values.cut", covers=["content-header/values"])
 def value_cut_by_the_frame(peer: Peer) -> Verdict:
     """A value that announces more octets than its frame contains is refused, and so is a header of two octets."""
     flags = (_CONTENT_TYPE,)
-    verdict = _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
-    return worst([verdict, _refuses_header(peer.another(), header_payload(peer)[:2])])
+    verdict = refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+    return worst([verdict, refuses_header(peer.another(), header_payload(peer)[:2])])
 
 
 @case("content.bit-properties", covers=["content-header/bit-properties"])
@@ -191,7 +188,7 @@ def octet_without_a_flag(peer: Peer) -> Verdict:
     """An octet in the property list that no flag announces, such as for a bit property, is refused."""
     # delivery-mode 1, then one octet more.
     payload = header_payload(peer, flags=(_DELIVERY_MODE,), properties=b"\x01\x01")
-    return _refuses_header(peer, payload)
+    return refuses_header(peer, payload)
 
 
 @on_queue("content.bit-properties.sent", covers=["content-header/bit-properties"])
@@ -236,16 +233,7 @@ def _behind_flags(peer: Peer, *flags: int) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim(f"the content-type after {len(flags)} words of flags")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")))
-    peer.send_frame("body", b"body")
+    send_content(
+        peer, header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")), b"body", queue=queue
+    )
     return equals(peer, fetch(peer, queue).properties.get("content_type"), "text/plain", "content-type")
-
-
-def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
-    """The payload as the header of a content without a body is refused."""
-    peer.open_channel()
-    queue = peer.queue()
-    begin_publish(peer, queue)
-    peer.send_frame("header", payload)
-    return refuses_content(peer)

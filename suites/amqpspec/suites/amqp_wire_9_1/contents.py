@@ -13,8 +13,10 @@ from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
+    half_sent,
     header_payload,
     refuses_content,
+    send_content,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import fetch_all, sent_frames
 
@@ -33,9 +35,7 @@ def body_before_its_header(peer: Peer) -> Verdict:
 @on_channel("content.order.header-last", covers=["grammar/content-order"])
 def header_after_half_a_body(peer: Peer) -> Verdict:
     """A header between two bodies of a content is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 8))
-    peer.send_frame("body", b"half")
+    send_content(peer, header_payload(peer, 8), b"half")
     peer.send_frame("header", header_payload(peer, 8))
     return refuses_content(peer)
 
@@ -70,8 +70,7 @@ def body_of_a_method_without_content(peer: Peer) -> Verdict:
 @on_channel("content.one-header", covers=["content-framing/one-header"])
 def two_headers(peer: Peer) -> Verdict:
     """A second header in place of the body is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 4))
+    send_content(peer, header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 4))
     peer.send_frame("body", b"body")
     return rejects_violation(peer)
@@ -136,9 +135,7 @@ def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
     peer.call("channel.open", channel=2)
     queue, other = peer.queue(), peer.queue(channel=2)
     peer.claim("both contents, each whole")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 8))
-    peer.send_frame("body", b"half")
+    send_content(peer, header_payload(peer, 8), b"half", queue=queue)
     peer.publish(other, b"between", channel=2)
     # Fetched while the content on channel 1 is still half sent: channel 2 is not to wait for it.
     between = fetch(peer, other, channel=2).body
@@ -149,7 +146,7 @@ def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
 @case("content.overlap", covers=["content-framing/no-overlap"])
 def contents_of_one_channel_overlap(peer: Peer) -> Verdict:
     """A content that begins within another one on its channel is refused, and neither is delivered."""
-    queue = _interrupted(peer)
+    queue = half_sent(peer)
     peer.publish(queue, b"the second")
     return _refused_and_gone(peer, queue)
 
@@ -157,7 +154,7 @@ def contents_of_one_channel_overlap(peer: Peer) -> Verdict:
 @case("content.method-inside", covers=["content-framing/no-methods-inside"])
 def method_amid_a_content(peer: Peer) -> Verdict:
     """A method within a content on its channel is refused, and the incomplete content is not delivered."""
-    queue = _interrupted(peer)
+    queue = half_sent(peer)
     peer.send("basic.qos", prefetch_count=1)
     return _refused_and_gone(peer, queue)
 
@@ -165,7 +162,7 @@ def method_amid_a_content(peer: Peer) -> Verdict:
 @case("content.method-inside.close", covers=["content-framing/no-methods-inside"])
 def close_amid_a_content(peer: Peer) -> Verdict:
     """channel.close within a content on its channel is refused, or discards the content."""
-    queue = _interrupted(peer)
+    queue = half_sent(peer)
     peer.send("channel.close", reply_code=200, reply_text="done")
     # No barrier: the channel is closed, or a content is open on it.
     reaction = peer.reaction(barrier=False)
@@ -202,25 +199,12 @@ def method_where_a_content_is_owed(peer: Peer) -> Verdict:
 @on_channel("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
 def method_where_the_body_is_owed(peer: Peer) -> Verdict:
     """A method where the second half of the body is expected is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 8))
-    peer.send_frame("body", b"half")
+    send_content(peer, header_payload(peer, 8), b"half")
     peer.send("basic.qos", prefetch_count=1)
     return rejects_violation(peer)
 
 
 # --- steps of this module
-
-
-def _interrupted(peer: Peer) -> str:
-    """Begin a content for a queue and leave it half sent; returns the queue, which outlives the connection."""
-    peer.open_channel()
-    # Shared, so that another connection can look into it once the refusal has ended this one.
-    queue = peer.queue(exclusive=False)
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 9))
-    peer.send_frame("body", b"half")
-    return queue
 
 
 def _refused_and_gone(peer: Peer, queue: str) -> Verdict:

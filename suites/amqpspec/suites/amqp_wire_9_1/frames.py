@@ -20,6 +20,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     header_payload,
     method_payload,
     refuses_frame,
+    send_content,
     sent_method,
 )
 from amqpspec.suites.amqp_wire_9_1._wire import (
@@ -290,9 +291,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     """A frame whose payload alone exceeds the agreed size is refused."""
     # The payload alone is beyond the size: too large in either reading.
     body = bytes(peer.frame_max_octets + 1)
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, len(body)))
-    peer.send_frame("body", body)
+    send_content(peer, header_payload(peer, len(body)), body)
     return outlived(peer, refuses_frame(peer))
 
 
@@ -303,8 +302,7 @@ borrow(framing.oversized_method_frame, "wlp.frame_03.method", ["amq_wlp_frame_03
 def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused as soon as it exceeds the agreed size, before it is complete."""
     body = bytes(2 * peer.frame_max_octets)
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, len(body)))
+    send_content(peer, header_payload(peer, len(body)))
     # Without its end octet, and without a barrier: both would be read as payload.
     peer.send_octets(peer.frame("body", body, size=0xFFFFFFFF)[:-1])
     return outlived(peer, rejects_violation(peer, barrier=False))

@@ -13,7 +13,13 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_channel
-from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    header_payload,
+    refuses_content,
+    send_content,
+)
 
 # Deep enough that a reader has to keep count of open contents, shallow enough for any stack.
 _DEPTH = 40
@@ -33,9 +39,7 @@ def children_between_header_and_body(peer: Peer) -> Verdict:
 @on_channel("structured.order.body-first", covers=["structured-content/order"], needs=["structured-content"])
 def child_behind_the_body(peer: Peer) -> Verdict:
     """A child content after the body of its parent is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 4, weight=1))
-    peer.send_frame("body", b"body")
+    send_content(peer, header_payload(peer, 4, weight=1), b"body")
     peer.send_octets(peer.content_frames(b"child"))
     return refuses_content(peer)
 
@@ -87,9 +91,7 @@ def structured_content_without_octets(peer: Peer) -> Verdict:
 @on_channel("structured.mismatch", covers=["structured-content/mismatch"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
     """A header that announces a child, directly followed by the body, is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 4, weight=1))
-    peer.send_frame("body", b"body")
+    send_content(peer, header_payload(peer, 4, weight=1), b"body")
     return refuses_content(peer)
 
 
@@ -105,8 +107,7 @@ def fewer_children_than_announced(peer: Peer) -> Verdict:
 @on_channel("structured.mismatch.method", covers=["structured-content/mismatch"])
 def method_where_a_child_is_owed(peer: Peer) -> Verdict:
     """A header that announces a child, followed by a method, is refused."""
-    begin_publish(peer, peer.name("nowhere"))
-    peer.send_frame("header", header_payload(peer, 0, weight=1))
+    send_content(peer, header_payload(peer, 0, weight=1))
     peer.send("basic.qos", prefetch_count=1)
     return refuses_content(peer)
 

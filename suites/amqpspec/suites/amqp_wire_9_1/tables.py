@@ -16,7 +16,7 @@ from amqpspec.suites.amqp_0_9_1 import framing_tables
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
 from amqpspec.suites.amqp_0_9_1._login import greeted_with
 from amqpspec.suites.amqp_0_9_1._messages import altered
-from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr, table
+from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload, send_content, shortstr, table
 from amqpspec.suites.amqp_0_9_1.framing_tables import refuses_arguments, refuses_name
 from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, tested
 from amqpspec.wire.values import Raw, Table, TableLike, Typed
@@ -74,8 +74,7 @@ def table_packed_by_hand(peer: Peer, queue: str) -> Verdict:
         "time": 1_234_567_890,
     }
     peer.claim("the same table")
-    begin_publish(peer, queue)
-    peer.send_frame("header", header_payload(peer, 0, flags=(_HEADERS,), properties=packed))
+    send_content(peer, header_payload(peer, 0, flags=(_HEADERS,), properties=packed), queue=queue)
     got = fetch(peer, queue).properties.get("headers", Table()).plain()
     lost = altered(got, {**wanted, "within": wanted})
     return holds(peer, not lost, f"without {', '.join(lost)}: {got}" if lost else "all of it")
