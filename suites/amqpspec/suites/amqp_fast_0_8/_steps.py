@@ -5,16 +5,29 @@ Knows: peers. Must not know: single cases.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import TOPIC, Peer
 from amqpspec.peer.context import OutOfReach
+from amqpspec.run.case import Body, case_after
+from amqpspec.run.verdict import Verdict
 from amqpspec.suites.mechanisms import needs_mechanism
 
 NOWHERE = 0x0777
 """A handle, or a channel, that no one opened; its octets are equal, so that no swap makes it another."""
 LEAST_FRAME_MAX = 1024
+
+
+def on_handle(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Body], Body]:
+    """Declare, like ``case``, a case that begins with handle 1 open on channel 1."""
+    return case_after(lambda peer: (peer.open_handle(1),), id, covers, **terms)
+
+
+def on_queue(id: str, covers: Iterable[str], **terms: Any) -> Callable[[Callable[[Any, str], Verdict]], Body]:
+    """Like ``on_handle``, with a new queue, whose name the case's function gets."""
+    return case_after(lambda peer: (peer.open_handle(1), peer.queue()), id, covers, **terms)
 
 
 def greeted_with_plain(peer: Peer) -> None:

@@ -11,7 +11,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import silent, topic
+from amqpspec.suites.amqp_fast_0_8._steps import on_handle, silent, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _PAUSE_S = 0.1
@@ -134,10 +134,9 @@ def ping_is_answered(peer: Peer) -> Verdict:
     return equals(peer, answers, [False, False], "respond")
 
 
-@case("ping.silent-partner", covers=["connection/summary/server/ping", "connection/ping/silent-partner"])
+@on_handle("ping.silent-partner", covers=["connection/summary/server/ping", "connection/ping/silent-partner"])
 def ping_without_a_question(peer: Peer) -> Verdict:
     """A PING with respond zero causes no error, answered or not; one with respond set is answered on each level."""
-    peer.open_handle()
     peer.claim("an answer to the PING that requests one")
     peer.send("connection.ping", respond=False)
     peer.barrier()

@@ -7,7 +7,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, subscribe, topic
+from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, on_handle, on_queue, subscribe, topic
 
 
 @case("handle.consume.service-type", covers=["handle/consume/service-type"])
@@ -22,11 +22,9 @@ def service_types_of_consume(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@case("handle.consume.prefetch.acked-twice", covers=["handle/consume/prefetch"])
-def an_ack_makes_room_once(peer: Peer) -> Verdict:
+@on_queue("handle.consume.prefetch.acked-twice", covers=["handle/consume/prefetch"])
+def an_ack_makes_room_once(peer: Peer, name: str) -> Verdict:
     """In a transaction with a prefetch of 2, two ACKs of one message free one place, at the ACK or at COMMIT."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.publish_all(name, [b"%d" % n for n in range(6)], 1)
     peer.open_channel(2, transacted=True)
     peer.claim("at most two messages more than were acknowledged")
@@ -39,10 +37,9 @@ def an_ack_makes_room_once(peer: Peer) -> Verdict:
     return holds(peer, more <= 1, f"{more} more")
 
 
-@case("handle.consume.prefetch", covers=["handle/consume/prefetch"])
+@on_handle("handle.consume.prefetch", covers=["handle/consume/prefetch"])
 def prefetch_limits_what_is_sent(peer: Peer) -> Verdict:
     """A prefetch of 3 allows three messages, each ACK frees places, and another reader has a separate window."""
-    peer.open_handle(1)
     name, other = peer.queue(), peer.queue()
     for queue in (name, other):
         peer.publish_all(queue, [b"%d" % n for n in range(6)], 1)
@@ -63,18 +60,16 @@ def prefetch_limits_what_is_sent(peer: Peer) -> Verdict:
     )
 
 
-@case("handle.consume.prefetch-zero", covers=["handle/consume/prefetch-range"])
+@on_handle("handle.consume.prefetch-zero", covers=["handle/consume/prefetch-range"])
 def prefetch_zero(peer: Peer) -> Verdict:
     """A prefetch of zero is refused."""
-    peer.open_handle(1)
     peer.send("handle.consume", service_type=TOPIC, dest_name=topic(peer), confirm_tag=1)
     return rejects_violation(peer)
 
 
-@case("handle.consume.prefetch-range", covers=["handle/consume/prefetch-range"])
+@on_handle("handle.consume.prefetch-range", covers=["handle/consume/prefetch-range"])
 def the_ends_of_prefetch(peer: Peer) -> Verdict:
     """A prefetch of 1 allows one message, and a prefetch of 65535 allows all."""
-    peer.open_handle(1)
     names = [topic(peer), topic(peer)]
     peer.claim("one message, and four")
     for handle, (name, prefetch) in enumerate(zip(names, (1, 0xFFFF), strict=True), start=2):
@@ -109,10 +104,9 @@ def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
     return equals(peer, seen, ([b"1", b"1", b"2", b"2"], [[b"behind"]] * 2), "messages, messages left")
 
 
-@case("handle.consume.no-local", covers=["handle/consume/no-local"])
+@on_handle("handle.consume.no-local", covers=["handle/consume/no-local"])
 def no_local(peer: Peer) -> Verdict:
     """With no-local, a subscriber receives only messages of other connections; without it, also its own."""
-    peer.open_handle(1)
     other = peer.another().open_handle(1)
     name = topic(peer)
     subscribe(peer, name, 2, no_local=True)
@@ -124,11 +118,9 @@ def no_local(peer: Peer) -> Verdict:
     return equals(peer, seen, ([b"other"], [b"own", b"other"]), "bodies")
 
 
-@case("handle.consume.no-ack", covers=["handle/consume/no-ack"])
-def no_ack(peer: Peer) -> Verdict:
+@on_queue("handle.consume.no-ack", covers=["handle/consume/no-ack"])
+def no_ack(peer: Peer, name: str) -> Verdict:
     """With no-ack, messages are delivered beyond the prefetch without ACKs, and are removed once sent."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.open_channel(2)
     peer.reader(name, 2, 2, no_ack=True, prefetch=2)
     bodies = [b"%d" % n for n in range(6)]
@@ -139,10 +131,9 @@ def no_ack(peer: Peer) -> Verdict:
     return equals(peer, (seen, peer.left_in(name)), (bodies, []), "messages")
 
 
-@case("handle.consume.dynamic", covers=["handle/consume/dynamic"])
+@on_handle("handle.consume.dynamic", covers=["handle/consume/dynamic"])
 def dynamic_queues(peer: Peer) -> Verdict:
     """With dynamic, a missing queue is created with the given name, and an existing one is consumed."""
-    peer.open_handle(1)
     name = peer.will_clean("queue", peer.name("dynamic"))
     peer.open_channel(2)
     peer.claim("messages from the queue that was created, for both readers of that name")
@@ -185,10 +176,9 @@ def generated_names_are_unique(peer: Peer) -> Verdict:
     return equals(peer, len(set(names)), 10, "names")
 
 
-@case("handle.consume.exclusive", covers=["handle/consume/exclusive"])
+@on_handle("handle.consume.exclusive", covers=["handle/consume/exclusive"])
 def exclusive_readers(peer: Peer) -> Verdict:
     """A second reader of an exclusive queue is refused, and so is an exclusive reader of a queue with a reader."""
-    peer.open_handle(1)
     peer.open_handle(2)
     name, shared = peer.queue(), peer.queue()
     peer.consume(name, 1, exclusive=True)
@@ -201,11 +191,9 @@ def exclusive_readers(peer: Peer) -> Verdict:
     return worst([rejects_violation(other), rejects_violation(third), rejects_violation(peer, 1, 2)])
 
 
-@case("handle.consume.exclusive.first", covers=["handle/consume/exclusive"])
-def the_exclusive_reader_reads(peer: Peer) -> Verdict:
+@on_queue("handle.consume.exclusive.first", covers=["handle/consume/exclusive"])
+def the_exclusive_reader_reads(peer: Peer, name: str) -> Verdict:
     """The exclusive reader receives the messages, and after it has closed, another may consume."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.claim("a message for each reader")
     peer.reader(name, 2, exclusive=True)
     peer.store(name, b"a", 1)
@@ -217,10 +205,9 @@ def the_exclusive_reader_reads(peer: Peer) -> Verdict:
     return equals(peer, (first.body, peer.delivery(3).body), (b"a", b"b"), "bodies")
 
 
-@case("handle.consume.selector", covers=["handle/consume/selector"], needs=["selectors"])
+@on_handle("handle.consume.selector", covers=["handle/consume/selector"], needs=["selectors"])
 def selectors(peer: Peer) -> Verdict:
     """A selector matches messages that have all its fields with their values; an empty value matches any."""
-    peer.open_handle(1)
     name = topic(peer)
     subscribe(peer, name, 2, selector={"COLOUR": b"red", "SHAPE": b""})
     subscribe(peer, name, 3)
@@ -240,10 +227,9 @@ def selectors(peer: Peer) -> Verdict:
     return equals(peer, seen, [[b"0", b"5"], [b"%d" % n for n in range(6)]], "bodies")
 
 
-@case("handle.consume.subscription", covers=["handle/consume/subscription"])
+@on_handle("handle.consume.subscription", covers=["handle/consume/subscription"])
 def subscriptions_end(peer: Peer) -> Verdict:
     """A subscription ends with its handle or channel, and messages sent before it are not delivered."""
-    peer.open_handle(1)
     name = topic(peer)
     peer.open_channel(2)
     peer.store(name, b"early", 1, service=TOPIC)
@@ -263,10 +249,9 @@ def subscriptions_end(peer: Peer) -> Verdict:
 # --- NOTIFY
 
 
-@case("handle.notify.handle", covers=["handle/notify/handle"])
+@on_handle("handle.notify.handle", covers=["handle/notify/handle"])
 def notify_names_its_handle(peer: Peer) -> Verdict:
     """NOTIFY contains the id of the handle that consumed or browsed."""
-    peer.open_handle(1)
     first, second = peer.queue(), peer.queue()
     peer.store(second, b"shown", 1)
     peer.reader(first, 0x0102)

@@ -8,13 +8,12 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import NOWHERE
+from amqpspec.suites.amqp_fast_0_8._steps import NOWHERE, on_handle
 
 
-@case("errors.destination", covers=["errors/destination"])
+@on_handle("errors.destination", covers=["errors/destination"])
 def an_error_on_a_destination(peer: Peer) -> Verdict:
     """A message for a missing queue closes its handle, and another handle continues to work."""
-    peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
     peer.publish(peer.name("nowhere"), b"lost", 2)

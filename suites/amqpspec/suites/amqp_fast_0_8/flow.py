@@ -7,14 +7,12 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import subscribe, topic
+from amqpspec.suites.amqp_fast_0_8._steps import on_handle, on_queue, subscribe, topic
 
 
-@case("handle.flow.pause", covers=["handle/flow/pause"])
-def flow_stops_and_restarts(peer: Peer) -> Verdict:
+@on_queue("handle.flow.pause", covers=["handle/flow/pause"])
+def flow_stops_and_restarts(peer: Peer, name: str) -> Verdict:
     """Flow-pause 1 stops the messages of a queue and 0 restarts them, also repeatedly or without a previous pause."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.reader(name, 2)
     peer.claim("nothing while paused, everything once restarted")
     seen: list[object] = []
@@ -28,10 +26,9 @@ def flow_stops_and_restarts(peer: Peer) -> Verdict:
     return equals(peer, seen, [0, b"a", 0, b"b"], "messages while paused, and after")
 
 
-@case("handle.flow.on", covers=["handle/flow/on"])
+@on_handle("handle.flow.on", covers=["handle/flow/on"])
 def messages_flow_by_default(peer: Peer) -> Verdict:
     """Readers of a queue and of a topic receive messages without any FLOW."""
-    peer.open_handle(1)
     queue, news = peer.queue(), topic(peer)
     peer.reader(queue, 2)
     subscribe(peer, news, 3)
@@ -41,10 +38,9 @@ def messages_flow_by_default(peer: Peer) -> Verdict:
     return equals(peer, (peer.bodies(1, 2), peer.bodies(1, 3)), ([b"q"], [b"t"]), "bodies")
 
 
-@case("handle.flow.all-destinations", covers=["handle/flow/all-destinations"])
+@on_handle("handle.flow.all-destinations", covers=["handle/flow/all-destinations"])
 def flow_pauses_all_destinations_of_a_handle(peer: Peer) -> Verdict:
     """FLOW pauses and restarts all destinations of a handle (two topics and a queue), and no other handle."""
-    peer.open_handle(1)
     names = [topic(peer), topic(peer)]
     queue = peer.queue()
     peer.reader(queue, 2)
@@ -65,11 +61,9 @@ def flow_pauses_all_destinations_of_a_handle(peer: Peer) -> Verdict:
     return equals(peer, seen, ([names[0].encode()], [], everything), "messages")
 
 
-@case("handle.flow.others", covers=["handle/flow/others"])
-def a_paused_readers_messages_go_to_others(peer: Peer) -> Verdict:
+@on_queue("handle.flow.others", covers=["handle/flow/others"])
+def a_paused_readers_messages_go_to_others(peer: Peer, name: str) -> Verdict:
     """While one reader of a queue is paused, the other one receives every message."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.reader(name, 2)
     peer.reader(name, 3)
     bodies = [b"%d" % n for n in range(4)]
@@ -111,11 +105,9 @@ def unget_passes_a_message_on(peer: Peer) -> Verdict:
     return equals(peer, (*seen, peer.left_in(name)), (b"b", [], [], [b"b"]), "messages, messages left")
 
 
-@case("handle.unget.others-flow", covers=["handle/unget/passed-on"])
-def unget_holds_nothing_up(peer: Peer) -> Verdict:
+@on_queue("handle.unget.others-flow", covers=["handle/unget/passed-on"])
+def unget_holds_nothing_up(peer: Peer, name: str) -> Verdict:
     """UNGET frees a place in the window, and the reader receives the next message (tested twice)."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.publish_all(name, [b"a", b"b", b"c"], 1)
     peer.claim("one message after the other, and the returned ones for a later reader")
     peer.reader(name, 2, prefetch=1)
@@ -129,10 +121,9 @@ def unget_holds_nothing_up(peer: Peer) -> Verdict:
     return equals(peer, seen, ([b"a", b"b", b"c"], [b"a", b"b"]), "messages")
 
 
-@case("handle.unget.topic", covers=["handle/unget/open"])
+@on_handle("handle.unget.topic", covers=["handle/unget/open"])
 def unget_on_a_topic(peer: Peer) -> Verdict:
     """UNGET on a handle that has received nothing from a queue is refused."""
-    peer.open_handle(1)
     name = topic(peer)
     peer.reader(name, 2, service_type=TOPIC)
     peer.close_handle(2)

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import allows, borne, judge_reaction, re
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, topic, with_frame_max
+from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, on_handle, on_queue, topic, with_frame_max
 from amqpspec.wire.amqp_fast_0_8.frames import encode_frame
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
@@ -59,10 +59,9 @@ def size_zero(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier="ping")
 
 
-@case("frames.size-forms", covers=["frames/size-forms", "frames/escape"])
+@on_handle("frames.size-forms", covers=["frames/size-forms", "frames/escape"])
 def sizes_around_the_escape(peer: Peer) -> Verdict:
     """The target reads frames of 65534, 65535 and 65536 octets, with the size in the form that each needs."""
-    peer.open_handle()
     with_frame_max(peer, _ESCAPE + 1)
     name = peer.queue()
     peer.store(name, b"one")
@@ -193,11 +192,9 @@ def a_large_message_leaves_room_for_others(peer: Peer) -> Verdict:
     )
 
 
-@case("channels.serial", covers=["channels/serial", "messages/fragments/large"])
-def messages_of_one_channel_keep_their_order(peer: Peer) -> Verdict:
+@on_queue("channels.serial", covers=["channels/serial", "messages/fragments/large"])
+def messages_of_one_channel_keep_their_order(peer: Peer, name: str) -> Verdict:
     """Messages sent on one channel, single or in fragments, arrive in order."""
-    peer.open_handle()
-    name = peer.queue()
     peer.open_handle(2)
     peer.consume(name, 2)
     bodies = [b"%d" % n * (500 if n % 2 else 1) for n in range(6)]

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import borne, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import NOWHERE, silent, subscribe, topic
+from amqpspec.suites.amqp_fast_0_8._steps import NOWHERE, on_handle, silent, subscribe, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _HEAD = encode_message(b"x")
@@ -61,10 +61,9 @@ def open_an_open_handle(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@case("handle.open.not-zero", covers=["handle/open/not-zero"])
+@on_handle("handle.open.not-zero", covers=["handle/open/not-zero"])
 def handle_zero(peer: Peer) -> Verdict:
     """A handle-id of zero is refused."""
-    peer.open_handle(1)
     peer.send("handle.open", handle_id=0, producer=True, confirm_tag=1)
     return rejects_violation(peer, 1, 0)
 
@@ -146,10 +145,9 @@ def service_types_of_send(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@case("service-types.any", covers=["service-types/any"])
+@on_handle("service-types.any", covers=["service-types/any"])
 def any_service(peer: Peer) -> Verdict:
     """Service type 3 refers to the queue of a name if it exists, otherwise to the topic."""
-    peer.open_handle(1)
     queue, news = peer.queue(), topic(peer)
     subscribe(peer, news, 2)
     subscribe(peer, queue, 3)

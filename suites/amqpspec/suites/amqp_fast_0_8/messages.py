@@ -10,7 +10,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import borne, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, outlived, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, topic
+from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, on_handle, on_queue, topic
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _LARGEST_BODY = (1 << 32) - 1
@@ -45,10 +45,9 @@ def large_messages_in_fragments(peer: Peer) -> Verdict:
     return holds(peer, sound, f"bodies of {[len(m.body) for m in messages]} octets, fragments of {largest}")
 
 
-@case("messages.fragments.not-mixed", covers=["messages/fragments/not-mixed"])
+@on_handle("messages.fragments.not-mixed", covers=["messages/fragments/not-mixed"])
 def mixed_fragments_are_refused(peer: Peer) -> Verdict:
     """A message on another handle of the channel before the first message is complete is refused."""
-    peer.open_handle(1)
     peer.open_handle(2)
     name = topic(peer)
     message = encode_message(b"in two parts")
@@ -96,10 +95,9 @@ def data_follows_send_and_notify(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(2, 2), [b"first", b"second"], "bodies")
 
 
-@case("messages.frames.size", covers=["messages/frames/size"])
+@on_handle("messages.frames.size", covers=["messages/frames/size"])
 def fragment_size_is_exact(peer: Peer) -> Verdict:
     """Octets beyond fragment-size are read as the next frame, and are invalid."""
-    peer.open_handle(1)
     name = topic(peer)
     message = encode_message(b"x")
     # After the size, four octets: a frame of two octets that does not end in CE.
@@ -162,10 +160,9 @@ def a_message_is_cut_anywhere(peer: Peer) -> Verdict:
 # --- heads
 
 
-@case("messages.head.persistent", covers=["messages/head/persistent"], restarts=True)
+@on_handle("messages.head.persistent", covers=["messages/head/persistent"], restarts=True)
 def persistent_messages_survive(peer: Peer) -> Verdict:
     """Two persistent messages of different priorities survive a restart with bodies and flags, each once."""
-    peer.open_handle(1)
     name = peer.named_queue("durable")
     for body, priority in ((b"one", 0), (b"two", 9)):
         peer.store(name, body, 1, persistent=True, priority=priority)
@@ -181,11 +178,9 @@ def persistent_messages_survive(peer: Peer) -> Verdict:
     return equals(peer, (seen, other.left_in(name)), (wanted, []), "bodies and flags, messages left")
 
 
-@case("messages.head.priority", covers=["messages/head/priority"])
-def priorities(peer: Peer) -> Verdict:
+@on_queue("messages.head.priority", covers=["messages/head/priority"])
+def priorities(peer: Peer, name: str) -> Verdict:
     """A message of each priority arrives with its priority; whether high ones overtake others is recorded."""
-    peer.open_handle(1)
-    name = peer.queue()
     for priority in range(10):
         peer.store(name, b"%d" % priority, 1, priority=priority)
     peer.reader(name, 2)
@@ -216,11 +211,9 @@ def _told(peer: Peer, message: MessageArrived, way: str) -> Verdict:
     return observed_either_way(peer, way) if sound else holds(peer, False, f"a message {message.body!r}")
 
 
-@case("messages.head.no-expiration", covers=["messages/head/no-expiration"])
-def no_expiration(peer: Peer) -> Verdict:
+@on_queue("messages.head.no-expiration", covers=["messages/head/no-expiration"])
+def no_expiration(peer: Peer, name: str) -> Verdict:
     """Messages with an expiration of zero arrive, also from a queue in which they waited."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.claim("both messages")
     peer.store(name, b"waits", 1, expiration=0)
     peer.barrier()
@@ -280,10 +273,9 @@ def a_body_of_no_octets(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(3, 2), [b"", b"\xce", b""], "bodies")
 
 
-@case("messages.head.maximum", covers=["messages/head/maximum"])
+@on_handle("messages.head.maximum", covers=["messages/head/maximum"])
 def the_largest_message(peer: Peer) -> Verdict:
     """A first fragment that announces 2^32-1 octets is accepted, or refused as too large."""
-    peer.open_handle(1)
     message = encode_message(b"x", body_size=_LARGEST_BODY)
     peer.send("handle.send", service_type=TOPIC, dest_name=topic(peer), fragment=message, partial=True)
     peer.claim("no refusal, or code 311")

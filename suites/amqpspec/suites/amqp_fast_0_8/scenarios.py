@@ -9,7 +9,14 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, outlived
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, NOWHERE, greeted_with_plain, topic
+from amqpspec.suites.amqp_fast_0_8._steps import (
+    LEAST_FRAME_MAX,
+    NOWHERE,
+    greeted_with_plain,
+    on_handle,
+    on_queue,
+    topic,
+)
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 
@@ -40,10 +47,9 @@ def a_handle_on_a_channel_that_is_not_open(peer: Peer) -> Verdict:
     return rejects_violation(peer, NOWHERE, 3, barrier="ping")
 
 
-@case("scenarios.sending.any-time", covers=["scenarios/sending/any-time"])
+@on_handle("scenarios.sending.any-time", covers=["scenarios/sending/any-time"])
 def sending_on_a_handle_that_also_consumes(peer: Peer) -> Verdict:
     """A handle can send before and after it consumes, and while it is paused."""
-    peer.open_handle(1)
     name = topic(peer)
     peer.open_handle(2)
     peer.claim("the message sent after CONSUME arrives")
@@ -56,10 +62,9 @@ def sending_on_a_handle_that_also_consumes(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(2, 1), [b"behind", b"paused"], "bodies")
 
 
-@case("scenarios.receiving.consume-first", covers=["scenarios/receiving/consume-first"])
+@on_handle("scenarios.receiving.consume-first", covers=["scenarios/receiving/consume-first"])
 def nothing_before_consume(peer: Peer) -> Verdict:
     """A handle without CONSUME receives nothing, while another one on the same channel does."""
-    peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
     peer.claim("both messages on the consuming handle, none on the other")
@@ -147,10 +152,9 @@ def a_handle_in_error_reads_no_more(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(2, 3), [b"a", b"b"], "bodies")
 
 
-@case("scenarios.errors.detected", covers=["scenarios/errors/detected"])
+@on_handle("scenarios.errors.detected", covers=["scenarios/errors/detected"])
 def an_error_closes_the_handle(peer: Peer) -> Verdict:
     """A message for a missing queue closes the handle or its channel."""
-    peer.open_handle(1)
     peer.open_handle(2)
     peer.publish(peer.name("nowhere"), b"lost", 2)
     return rejects_violation(peer, 1, 2)
@@ -206,10 +210,9 @@ def a_channel_that_was_closed_can_be_opened(peer: Peer) -> Verdict:
     return equals(peer, peer.left_in(name), [b"new"], "messages")
 
 
-@case("scenarios.browsing.other-failures", covers=["scenarios/browsing/other-failures"])
+@on_handle("scenarios.browsing.other-failures", covers=["scenarios/browsing/other-failures"])
 def a_command_that_fails(peer: Peer) -> Verdict:
     """CONSUME of a missing queue without dynamic closes handle, channel or connection."""
-    peer.open_handle(1)
     peer.open_handle(2)
     peer.send("handle.consume", handle_id=2, service_type=QUEUE, prefetch=1, dest_name=peer.name("nowhere"))
     return rejects_violation(peer, 1, 2)
@@ -241,10 +244,9 @@ def commands_that_ask_are_confirmed(peer: Peer) -> Verdict:
     return equals(peer, seen, wanted, "REPLYs")
 
 
-@case("scenarios.confirmations.not-batched", covers=["scenarios/confirmations/not-batched"])
+@on_handle("scenarios.confirmations.not-batched", covers=["scenarios/confirmations/not-batched"])
 def a_reply_comes_before_what_later_commands_cause(peer: Peer) -> Verdict:
     """For commands in one write, the target sends each REPLY before the results of later commands."""
-    peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
     peer.store(name, b"one")
@@ -263,10 +265,9 @@ def a_reply_comes_before_what_later_commands_cause(peer: Peer) -> Verdict:
     return equals(peer, seen, [tags[0], tags[1], "handle.index", tags[2]], "answers")
 
 
-@case("scenarios.confirmations.reply-last", covers=["scenarios/confirmations/reply-last"])
+@on_handle("scenarios.confirmations.reply-last", covers=["scenarios/confirmations/reply-last"])
 def created_comes_before_its_reply(peer: Peer) -> Verdict:
     """CREATED for a queue without a name arrives before the REPLY to its CONSUME."""
-    peer.open_handle(1)
     peer.open_handle(2)
     peer.claim("CREATED, then REPLY")
     for handle in (1, 2):
@@ -278,14 +279,12 @@ def created_comes_before_its_reply(peer: Peer) -> Verdict:
     return equals(peer, seen, wanted, "commands")
 
 
-@case(
+@on_queue(
     "priorities.connection",
     covers=["priorities/connection", "priorities/ping", "connection/summary/server/ping"],
 )
-def ping_in_the_midst_of_a_message(peer: Peer) -> Verdict:
+def ping_in_the_midst_of_a_message(peer: Peer, name: str) -> Verdict:
     """A PING between two fragments of a message is answered before the message is complete."""
-    peer.open_handle(1)
-    name = peer.queue()
     message = encode_message(b"in two parts")
     first, rest = peer.fragments(name, message, chunk=len(message) - 3)
     peer.claim("an answer to PING, and the whole message")

@@ -9,7 +9,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import silent, topic
+from amqpspec.suites.amqp_fast_0_8._steps import on_handle, on_queue, silent, topic
 from amqpspec.wire.amqp_fast_0_8.fields import encode_field
 from amqpspec.wire.values import Raw
 
@@ -62,11 +62,9 @@ def codes_that_the_target_sends(peer: Peer) -> Verdict:
     return equals(peer, sorted(seen), [10, 12, 18, 28, 29, 40, 41, 42, 48, 49], "codes")
 
 
-@case("syntax.message-head", covers=["syntax/message-head"])
-def all_fields_of_a_head(peer: Peer) -> Verdict:
+@on_queue("syntax.message-head", covers=["syntax/message-head"])
+def all_fields_of_a_head(peer: Peer, name: str) -> Verdict:
     """Every field of a message head arrives unchanged, at both ends of its range."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.reader(name, 2)
     first = {
         "persistent": True,
@@ -95,11 +93,9 @@ def _plain(value: object) -> object:
     return value if plain is None else plain()
 
 
-@case("syntax.empty-strings", covers=["syntax/notes/empty-strings"])
-def empty_strings(peer: Peer) -> Verdict:
+@on_queue("syntax.empty-strings", covers=["syntax/notes/empty-strings"])
+def empty_strings(peer: Peer, name: str) -> Verdict:
     """An empty short string is one zero octet; an empty long string and an empty table are two."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.store(name, b"one")
     peer.claim("INDEX, for a QUERY encoded by hand")
     text = encode_field(peer.dialect.types_by_name["shortstr"], name, "name")
@@ -111,10 +107,9 @@ def empty_strings(peer: Peer) -> Verdict:
     return equals(peer, (index["message_list"], bodies), (b"0", [b"one", b""]), "list and bodies")
 
 
-@case("syntax.long-strings", covers=["syntax/notes/long-strings"], needs=["selectors"])
+@on_handle("syntax.long-strings", covers=["syntax/notes/long-strings"], needs=["selectors"])
 def long_strings_are_binary(peer: Peer) -> Verdict:
     """The target also compares the octets after a zero octet in a long string."""
-    peer.open_handle(1)
     name = topic(peer)
     peer.reader(name, 2, service_type=TOPIC, selector={"K": b"a\0b"})
     peer.claim("the message whose field is equal up to its last octet")
@@ -124,11 +119,9 @@ def long_strings_are_binary(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(1, 2), [b"equal"], "bodies")
 
 
-@case("syntax.long-strings.headers", covers=["syntax/notes/long-strings"])
-def long_strings_pass_through(peer: Peer) -> Verdict:
+@on_queue("syntax.long-strings.headers", covers=["syntax/notes/long-strings"])
+def long_strings_pass_through(peer: Peer, name: str) -> Verdict:
     """A long string of all octets, including zero, arrives unchanged."""
-    peer.open_handle(1)
-    name = peer.queue()
     peer.reader(name, 2)
     value = bytes(range(256)) * 2
     peer.claim("the string unchanged")
@@ -136,10 +129,9 @@ def long_strings_pass_through(peer: Peer) -> Verdict:
     return equals(peer, peer.delivery(2).head["headers"].get("ALL"), value, "string")
 
 
-@case("syntax.short-strings", covers=["syntax/notes/short-strings"])
+@on_handle("syntax.short-strings", covers=["syntax/notes/short-strings"])
 def short_strings_are_utf8(peer: Peer) -> Verdict:
     """A name in UTF-8 is returned in the same octets, and differs from another one of the same length."""
-    peer.open_handle(1)
     names = [peer.name("topic") + text for text in ("ß€𝄞", "ߠ€𝄞")]
     for handle, name in enumerate(names, start=2):
         peer.reader(name, handle, service_type=TOPIC)
@@ -192,10 +184,9 @@ def adjacent_bits_share_an_octet(peer: Peer) -> Verdict:
     return equals(peer, message.frames[0].fields[10], 0b1000, "octet of bits")
 
 
-@case("syntax.unused-bits", covers=["syntax/notes/bits"])
+@on_handle("syntax.unused-bits", covers=["syntax/notes/bits"])
 def dynamic_is_the_third_bit(peer: Peer) -> Verdict:
     """In CONSUME, bit 2 creates a queue, and bit 0 does not."""
-    peer.open_handle(1)
     peer.open_handle(2)
     peer.claim("CREATED for bit 2 only")
     peer.consume("", 1, no_local=Raw(b"\x04"))

@@ -9,7 +9,7 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, topic
+from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX, on_handle, topic
 from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
 from amqpspec.wire.values import Table, Typed
 
@@ -39,10 +39,9 @@ def tables_that_end_within_a_field(peer: Peer) -> Verdict:
     return _refused(peer, whole + b"\5A", b"\1", whole + b"\1A", whole[:-1], table_field(b"N", "S", b"\0\2x"))
 
 
-@case("tables.layout.sound", covers=["tables/layout", "tables/types", "tables/names"])
+@on_handle("tables.layout.sound", covers=["tables/layout", "tables/types", "tables/names"])
 def sound_tables(peer: Peer) -> Verdict:
     """The target accepts tables of every type, with names at the limits of the rule, and an empty table."""
-    peer.open_handle()
     names = ("A", "z", "$", "#", "A" * 128, "a_9$#Z")
     values = (Typed("S", b""), Typed("I", 0), Typed("D", (255, -1)), Typed("T", 0xFFFFFFFF), 1, b"x")
     peer.claim("confirmations for CONSUMEs with such selectors")
@@ -108,10 +107,9 @@ def times_in_tables(peer: Peer) -> Verdict:
     return _passes_through(peer, *(Typed("T", n) for n in (0, 1119398400, 2**31 - 1, 2**31, 2**32 - 1)))
 
 
-@case("tables.strings.by-value", covers=["tables/strings"], needs=["selectors"])
+@on_handle("tables.strings.by-value", covers=["tables/strings"], needs=["selectors"])
 def strings_are_compared_whole(peer: Peer) -> Verdict:
     """A selector distinguishes strings of 300 octets that differ in the last octet."""
-    peer.open_handle(1)
     name = topic(peer)
     value = b"v" * 299
     peer.reader(name, 2, service_type=TOPIC, selector={"K": value + b"1"})
@@ -121,10 +119,9 @@ def strings_are_compared_whole(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(1, 2), [b"1"], "bodies")
 
 
-@case("tables.decimals.by-value", covers=["tables/decimals"], needs=["selectors"])
+@on_handle("tables.decimals.by-value", covers=["tables/decimals"], needs=["selectors"])
 def decimals_are_compared_whole(peer: Peer) -> Verdict:
     """A selector distinguishes decimals that differ in their places or in their sign."""
-    peer.open_handle(1)
     name = topic(peer)
     peer.claim("the message whose field is equal")
     peer.reader(name, 2, service_type=TOPIC, selector={"K": Typed("D", (3, -7))})

@@ -7,13 +7,12 @@ from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_fast_0_8._steps import silent
+from amqpspec.suites.amqp_fast_0_8._steps import on_handle, silent
 
 
-@case("changes.created-for-dynamic", covers=["changes/created-for-dynamic"])
+@on_handle("changes.created-for-dynamic", covers=["changes/created-for-dynamic"])
 def created_for_a_named_queue(peer: Peer) -> Verdict:
     """If the target sends CREATED for a dynamic queue that the client named, it contains that name."""
-    peer.open_handle(1)
     peer.open_handle(2)
     names = [peer.will_clean("queue", peer.name("named")) for _ in range(2)]
     peer.claim("CREATED with the names that the client gave, or none")
@@ -53,10 +52,9 @@ def temporary_queues_go_with_their_connection(peer: Peer) -> Verdict:
     return equals(peer, (kept, gone), ([[b"kept"]] * 2, [True, True]), "messages, and refusals to read")
 
 
-@case("virtual-hosts.independent", covers=["virtual-hosts/independent"], hooks=["second-vhost"])
+@on_handle("virtual-hosts.independent", covers=["virtual-hosts/independent"], hooks=["second-vhost"])
 def virtual_hosts_are_independent(peer: Peer) -> Verdict:
     """Queues of the same name in two virtual hosts are separate queues."""
-    peer.open_handle()
     name = peer.named_queue()
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_handle()
