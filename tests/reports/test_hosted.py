@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from dataclasses import replace
@@ -63,9 +64,10 @@ def test_a_case_of_the_suite_is_found_where_it_is_written(harbor: LoadedRun) -> 
     ours, theirs = (result["locations"][0]["physicalLocation"] for result in run["results"])
     place = ours["artifactLocation"]
     assert place == {"uri": "amqpspec/suites/amqp_0_9_1/channel.py", "uriBaseId": SUITES}
-    source = Path(load_suite("amqp-0-9-1")["channel.open.twice"].body.__code__.co_filename)
+    body = inspect.unwrap(load_suite("amqp-0-9-1")["channel.open.twice"].body)
+    source = Path(body.__code__.co_filename)
     line = source.read_text("utf-8").splitlines()[ours["region"]["startLine"] - 1]
-    assert line.startswith('@case("channel.open.twice"')
+    assert line.startswith('@on_channel("channel.open.twice"')
     assert theirs["artifactLocation"]["uri"] == "evidence/x%20y.jsonl"
 
 

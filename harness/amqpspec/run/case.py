@@ -5,6 +5,7 @@ Knows: what a case says of itself. Must not know: targets, concurrency, reports.
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -60,6 +61,11 @@ class Case:
     def level(self) -> Level:
         """The strongest level among the rows it covers."""
         return min((r.level for r in self.requirements), key=_STRENGTH.index)
+
+    @property
+    def line(self) -> int:
+        """Where its function begins in the file that declares it."""
+        return int(inspect.unwrap(self.body).__code__.co_firstlineno)
 
     def row(self, verdict: Outcome, **facts: Any) -> CaseRow:
         """The row of this case with a verdict, and the other fields of the row by name."""

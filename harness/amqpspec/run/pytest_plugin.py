@@ -9,7 +9,6 @@ runs a case when it is that one's turn.
 
 from __future__ import annotations
 
-import inspect
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -172,7 +171,7 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the case stands."""
-        return self.path, inspect.unwrap(self.case.body).__code__.co_firstlineno, self.case.id
+        return self.path, self.case.line, self.case.id
 
 
 def _worker(config: pytest.Config) -> str:

@@ -98,8 +98,8 @@ def _location(case: CaseRow) -> dict[str, Any]:
     """The file that declares the case; for a case outside the suites, its evidence."""
     suite = load_suite(case.dialect) if case.dialect in dialect_ids() else {}
     if case.id in suite:
-        body = suite[case.id].body
-        uri, base, line = f"{body.__module__.replace('.', '/')}.py", SUITES, body.__code__.co_firstlineno
+        known = suite[case.id]
+        uri, base, line = f"{known.body.__module__.replace('.', '/')}.py", SUITES, known.line
     else:
         uri, base, line = quote(visible(case.evidence)) or "results.json", RUN, 1
     return {
