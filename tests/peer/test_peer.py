@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from amqpspec.peer.context import Login, MissingHook, OutOfReach, Patience, Unmet
+from amqpspec.peer.context import CLIENT_PROPERTIES, Login, MissingHook, OutOfReach, Patience, Unmet
 from amqpspec.peer.events import Ended, Garbled, Quiet, Reaction
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived, refusal_of
-from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.methods.codec import Call
 from amqpspec.wire.transport import StreamEnd

@@ -8,13 +8,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.spec.model import Requirement
 from amqpspec.wire.transport import Transport
 
 _T = TypeVar("_T")
+
+CLIENT_PROPERTIES: Mapping[str, Any] = {
+    "product": "amqpspec",
+    "version": "0.1",
+    "platform": "Python",
+    "information": "conformance test",
+    "copyright": "MIT",
+}
+"""What a peer says of itself where the dialect has properties of clients."""
 
 
 @dataclass(frozen=True, slots=True)

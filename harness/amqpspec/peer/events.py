@@ -5,6 +5,7 @@ Knows: protocol headers, ends, silence. Must not know: frames of dialects, how t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -106,6 +107,22 @@ class Quiet(Arrival):
 
 
 @dataclass(frozen=True, slots=True)
+class Passed(Arrival):
+    """No refusal before the answer to a later barrier."""
+
+    how: str
+
+    @property
+    def kind(self) -> str:
+        """The answer to a barrier, of any kind."""
+        return "barrier answered"
+
+    def describe(self, dialect: Dialect) -> str:
+        """A description for evidence."""
+        return f"no refusal: {self.how} after it was answered"
+
+
+@dataclass(frozen=True, slots=True)
 class Reaction:
     """A target's reaction: all relevant arrivals in order; the last one decides.
 
@@ -125,3 +142,12 @@ class Reaction:
     def code(self) -> int | str | None:
         """The reply code or error condition of the closing message, if there was one."""
         return None if self.refusal is None else self.refusal.code
+
+
+def wordless_end(arrivals: Iterable[Arrival]) -> Refusal | None:
+    """The refusal in an end without a message, which a protocol header may precede; None if nothing has ended."""
+    arrivals = tuple(arrivals)
+    if not any(isinstance(a, Ended) for a in arrivals):
+        return None
+    header = any(isinstance(a, HeaderArrived) for a in arrivals)
+    return Refusal(Scope.HEADER if header else Scope.SOCKET)

@@ -77,3 +77,14 @@ def entries(values: Sequence[Any], show: Callable[[Sequence[Any]], Any]) -> Any:
     """The entries of a list, table or map as ``show`` gives them; of too many the first, and how many there are."""
     shown = show(values[:_MAX_ENTRIES])
     return shown if len(values) <= _MAX_ENTRIES else {"entries": len(values), "first": shown}
+
+
+def named(fields: Sequence[tuple[str, Any]], show: Callable[[Any], Any]) -> Any:
+    """A table's fields by name, as pairs if a name stands there more than once; see ``entries``."""
+
+    def shown(some: Sequence[tuple[str, Any]]) -> Any:
+        pairs = [(text_of(name), show(value)) for name, value in some]
+        table = dict(pairs)
+        return list(map(list, pairs)) if len(table) < len(pairs) else table
+
+    return entries(fields, shown)

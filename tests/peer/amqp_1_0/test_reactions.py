@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.events import Reaction
+from amqpspec.peer.events import Passed, Reaction
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.amqp_1_0.performatives import encode_composite

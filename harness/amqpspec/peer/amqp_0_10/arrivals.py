@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amqpspec.peer.events import Arrival, Ended, HeaderArrived
+from amqpspec.peer.events import Arrival, wordless_end
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.amqp_0_10.segments import Assembly
@@ -110,7 +110,4 @@ def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, AssemblyArr
         for arrival in said:
             if arrival.refusal is not None and arrival.refusal.scope is scope:
                 return arrival.refusal, arrival
-    if any(isinstance(a, Ended) for a in arrivals):
-        header = any(isinstance(a, HeaderArrived) for a in arrivals)
-        return Refusal(Scope.HEADER if header else Scope.SOCKET), None
-    return None, None
+    return wordless_end(arrivals), None

@@ -11,20 +11,13 @@ from typing import Any, Self
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.connection import Connection
-from amqpspec.peer.context import Context, OutOfReach, Unmet
+from amqpspec.peer.context import CLIENT_PROPERTIES, Context, OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, HeaderArrived
 from amqpspec.peer.line import Line
 from amqpspec.peer.sasl import Conversation, conversation
 from amqpspec.wire.amqp_0_10.instructions import ROWS
 from amqpspec.wire.amqp_0_10.values import Map
 
-CLIENT_PROPERTIES: Mapping[str, Any] = {
-    "product": "amqpspec",
-    "version": "0.1",
-    "platform": "Python",
-    "information": "conformance test",
-    "copyright": "MIT",
-}
 _MAX_ROUNDS = 8
 
 

@@ -6,32 +6,15 @@ Knows: which performatives end what. Must not know: how arrivals are read or wai
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from amqpspec.peer.amqp_1_0.books import SCOPES, FrameArrived
-from amqpspec.peer.events import Arrival, Ended, HeaderArrived
-from amqpspec.spec.model import Dialect, Refusal, Scope
+from amqpspec.peer.events import Arrival, wordless_end
+from amqpspec.spec.model import Refusal, Scope
 
 SENDER, RECEIVER = False, True
 """The roles in attach and disposition."""
 
 _WIDTH = {Scope.CONNECTION: 0, Scope.SESSION: 1, Scope.LINK: 2, Scope.DELIVERY: 3}
-
-
-@dataclass(frozen=True, slots=True)
-class Passed(Arrival):
-    """No refusal before the answer to a later barrier."""
-
-    how: str
-
-    @property
-    def kind(self) -> str:
-        """The answer to a barrier, of any kind."""
-        return "barrier answered"
-
-    def describe(self, dialect: Dialect) -> str:
-        """A description for evidence."""
-        return f"no refusal: {self.how} after it was answered"
 
 
 def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, FrameArrived | None]:
@@ -45,7 +28,4 @@ def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, FrameArrive
     frames.sort(key=lambda a: (a.refusal is None, _WIDTH[SCOPES[a.name]]))
     if frames:
         return frames[0].refusal, frames[0]
-    if any(isinstance(a, Ended) for a in arrivals):
-        header = any(isinstance(a, HeaderArrived) for a in arrivals)
-        return Refusal(Scope.HEADER if header else Scope.SOCKET), None
-    return None, None
+    return wordless_end(arrivals), None

@@ -5,12 +5,12 @@ Knows: refusals, barriers. Must not know: requirement rows, verdicts.
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.booking import covers
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.linking import Linking
 from amqpspec.peer.context import OutOfReach
-from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
+from amqpspec.peer.events import Arrival, Ended, Garbled, Passed, Quiet, Reaction
 
 _NOISE = ("flow", "transfer", "empty")
 

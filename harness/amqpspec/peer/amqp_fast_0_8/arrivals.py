@@ -123,22 +123,6 @@ class MessageArrived(Arrival):
         return f"message {self.number} of {len(self.body)} octets for handle {self.handle}{flag}"
 
 
-@dataclass(frozen=True, slots=True)
-class Passed(Arrival):
-    """The answer to a barrier: everything sent before it was accepted."""
-
-    how: str
-
-    @property
-    def kind(self) -> str:
-        """The answer to a barrier, of any kind."""
-        return "barrier answered"
-
-    def describe(self, dialect: Dialect) -> str:
-        """A description for evidence."""
-        return f"no refusal: {self.how} after it was answered"
-
-
 def is_reply(arrival: Arrival, tag: int) -> bool:
     """Whether it confirms, or refuses, the command with this tag."""
     return isinstance(arrival, CommandArrived) and arrival.name in _REPLIES and arrival["confirm_tag"] == tag

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived, Passed, is_reply, refusal_of
+from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived, is_reply, refusal_of
 from amqpspec.peer.amqp_fast_0_8.opening import Opening
-from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, Reaction
+from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Passed, Quiet, Reaction
 
 Barrier = Literal["channel", "ping"] | None
 _SCRATCH = 0xE001

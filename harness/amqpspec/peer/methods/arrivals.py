@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amqpspec.peer.events import Arrival, Ended, HeaderArrived
+from amqpspec.peer.events import Arrival, wordless_end
 from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.methods.codec import Call, ContentHeader
 from amqpspec.wire.methods.frames import Frame
@@ -90,7 +90,4 @@ def refusal_of(arrivals: tuple[Arrival, ...]) -> tuple[Refusal | None, MethodArr
     for arrival in arrivals:
         if isinstance(arrival, MethodArrived) and arrival.refusal is not None:
             return arrival.refusal, arrival
-    if any(isinstance(a, Ended) for a in arrivals):
-        header = any(isinstance(a, HeaderArrived) for a in arrivals)
-        return Refusal(Scope.HEADER if header else Scope.SOCKET), None
-    return None, None
+    return wordless_end(arrivals), None

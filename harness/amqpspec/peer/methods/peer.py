@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.peer.context import CLIENT_PROPERTIES, Context, Login, OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
@@ -25,13 +25,6 @@ ASYNCHRONOUS = frozenset(
     | {"connection.blocked", "connection.unblocked"}
 )
 _HIGHEST_FRAME_MAX_TRIED = 1 << 20
-CLIENT_PROPERTIES: Mapping[str, Any] = {
-    "product": "amqpspec",
-    "version": "0.1",
-    "platform": "Python",
-    "information": "conformance test",
-    "copyright": "MIT",
-}
 
 
 class Peer(Holding):

@@ -16,9 +16,8 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.books import Session as Book
-from amqpspec.peer.amqp_0_10.opening import CLIENT_PROPERTIES
 from amqpspec.peer.amqp_0_10.peer import MESSAGES, Peer
-from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.context import CLIENT_PROPERTIES, Context, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
 from amqpspec.run.amqp_0_10.agent_checks import (
     FRAMING_ERROR,

@@ -5,11 +5,11 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.peer.events import Arrival, Passed, Reaction
 from amqpspec.run.oracles import as_permitted, borne, holds, judge_reaction, without_effect
 from amqpspec.run.verdict import Verdict
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amqpspec.peer.amqp_fast_0_8.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_fast_0_8.arrivals import refusal_of
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.peer.amqp_fast_0_8.watching import Barrier
-from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.peer.events import Arrival, Passed, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
 from amqpspec.run.oracles import holds, requirement_of, verdict_on

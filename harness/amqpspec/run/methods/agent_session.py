@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from amqpspec.peer.context import Context
+from amqpspec.peer.context import CLIENT_PROPERTIES, Context
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
-from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, Violated
 from amqpspec.wire.errors import Kind, WireError
 

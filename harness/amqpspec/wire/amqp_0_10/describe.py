@@ -20,7 +20,7 @@ from amqpspec.wire.amqp_0_10.serial import in_words
 from amqpspec.wire.amqp_0_10.values import Array, Map, Packed, UnknownStruct, Value
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
-from amqpspec.wire.words import MAX_LINE, cut, entries, first_octets, leaf, said, text_of, with_fields
+from amqpspec.wire.words import MAX_LINE, cut, entries, first_octets, leaf, named, said, with_fields
 
 _LEAST_STRUCT = len("(struct-0.0 0 octets)")
 _RANGES = (Content.SEQUENCE_SET, Content.BYTE_RANGES)
@@ -137,7 +137,7 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, Value):
         return _of_type(*value)
     if isinstance(value, Map):
-        return entries(value, _pairs)
+        return named(value, json_safe)
     if isinstance(value, Array):
         return entries(value.items, lambda items: [_of_type(value.type, item) for item in items])
     if isinstance(value, Packed):
@@ -147,12 +147,6 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, tuple):
         return entries(value, lambda items: [json_safe(item) for item in items])
     return str(value) if isinstance(value, UUID) else leaf(value)
-
-
-def _pairs(pairs: Iterable[tuple[str, Value]]) -> Any:
-    shown = [(text_of(key), json_safe(value)) for key, value in pairs]
-    table = dict(shown)
-    return list(map(list, shown)) if len(table) < len(shown) else table
 
 
 def _unknown(struct: UnknownStruct) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.wire.amqp_0_10.reading import COUNT_OCTETS
 from amqpspec.wire.amqp_0_10.values import Raw
-from amqpspec.wire.amqp_0_10.writing import encode_struct, pack_number
+from amqpspec.wire.amqp_0_10.writing import encode_struct
+from amqpspec.wire.numbers import pack_number
 
 
 def sized(type_name: str, octets: bytes = b"", size: int | None = None) -> Raw:

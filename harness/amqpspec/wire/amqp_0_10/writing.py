@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from operator import index
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from amqpspec.spec.assemblies import Category, Content, PackedField, Struct, Wir
 from amqpspec.wire.amqp_0_10.reading import COUNT_OCTETS, PAIRS
 from amqpspec.wire.amqp_0_10.values import NO_ARRAY, Array, Packed, Raw, UnknownStruct, Value
 from amqpspec.wire.errors import EncodeError, shown
+from amqpspec.wire.numbers import pack_counted, pack_number
 
 _ENCODINGS = {
     Content.LATIN: ("iso-8859-15", "strict"),
@@ -40,25 +40,6 @@ _INTEGERS = ("int32", "int64", "uint64")
 
 
 # --- numbers, octets, strings
-
-
-def pack_number(value: Any, width: int, where: str, *, signed: bool = False) -> bytes:
-    """A number in network order; raises EncodeError for what does not fit."""
-    try:
-        return index(value).to_bytes(width, "big", signed=signed)
-    except (OverflowError, TypeError) as error:
-        bits = 8 * width - signed
-        least = -(1 << bits) if signed else 0
-        raise EncodeError(where, f"an integer from {least} to {(1 << bits) - 1}", shown(value)) from error
-
-
-def pack_sized(octets: bytes, width: int, where: str) -> bytes:
-    """Octets behind their number; raises EncodeError for too many."""
-    try:
-        return len(octets).to_bytes(width, "big") + octets
-    except OverflowError as error:
-        expected = f"at most {(1 << 8 * width) - 1} octets"
-        raise EncodeError(where, expected, f"{len(octets)} octets") from error
 
 
 def _octets(kind: WireType, value: Any, where: str) -> bytes:
@@ -224,7 +205,7 @@ def _of_type(kind: str | int, value: Any, where: str) -> bytes:
 
 def _with_form(octets: bytes, category: Category, width: int, where: str) -> bytes:
     if category is Category.VARIABLE:
-        return pack_sized(octets, width, where)
+        return pack_counted(octets, width, where)
     if len(octets) != width:
         raise EncodeError(where, f"{width} octets", f"{len(octets)} octets")
     return octets
@@ -310,7 +291,7 @@ def _field(field: PackedField, value: Any, where: str) -> bytes:
     base = DIALECT.base(field.type)
     if base != "array" or isinstance(value, Raw):
         return encode(base, value, where)
-    return pack_sized(_array(value, where, DIALECT.element(field)), _TYPES[base].width_octets, where)
+    return pack_counted(_array(value, where, DIALECT.element(field)), _TYPES[base].width_octets, where)
 
 
 def encode_struct(

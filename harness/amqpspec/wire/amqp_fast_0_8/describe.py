@@ -7,7 +7,7 @@ Masked octets are ``*``, so that sizes and offsets keep their meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
@@ -17,8 +17,8 @@ from amqpspec.wire.amqp_fast_0_8.message import decode_opening
 from amqpspec.wire.amqp_fast_0_8.secrets import RESPONSE, instead_of, secret_spans
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
-from amqpspec.wire.values import Table, Typed
-from amqpspec.wire.words import MAX_LINE, cut, entries, first_octets, leaf, masked, said, text_of, with_fields
+from amqpspec.wire.values import Table
+from amqpspec.wire.words import MAX_LINE, cut, first_octets, leaf, masked, named, said, with_fields
 
 _CHANNEL = "channel_id"
 
@@ -51,14 +51,8 @@ def redacted(octets: bytes) -> bytes:
 def json_safe(value: Any) -> Any:
     """A decoded value as JSON data: octets as text or hex, a decimal as text, duplicate fields as pairs."""
     if isinstance(value, Table):
-        return entries(value, _pairs)
+        return named(value, lambda typed: json_safe(typed.value))
     return f"{value[1]}e-{value[0]}" if isinstance(value, tuple) else leaf(value)
-
-
-def _pairs(fields: Iterable[tuple[str, Typed]]) -> Any:
-    pairs = [(text_of(name), json_safe(typed.value)) for name, typed in fields]
-    table = dict(pairs)
-    return list(map(list, pairs)) if len(table) < len(pairs) else table
 
 
 def _fields(name: str, rows: Sequence[CommandField], args: Mapping[str, Any]) -> dict[str, Any]:

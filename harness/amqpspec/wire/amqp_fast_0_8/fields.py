@@ -11,16 +11,10 @@ from typing import Any
 
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.commands import CommandField, WireType
-from amqpspec.wire.amqp_fast_0_8.primitives import (
-    extent_at,
-    number_at,
-    pack_counted,
-    pack_number,
-    to_octets,
-    to_text,
-)
+from amqpspec.wire.amqp_fast_0_8.primitives import extent_at, number_at, to_octets, to_text
 from amqpspec.wire.amqp_fast_0_8.tables import encode_table, table_between
 from amqpspec.wire.errors import WireError, too_short, unreadable
+from amqpspec.wire.numbers import pack_counted, pack_number
 from amqpspec.wire.values import Raw
 
 Reader = Callable[[bytes, int, dict[str, Any]], int]

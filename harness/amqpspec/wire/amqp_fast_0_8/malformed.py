@@ -10,7 +10,7 @@ as long as its value is ``Raw``. What the functions here give is ``Raw``, so tha
 from __future__ import annotations
 
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
-from amqpspec.wire.amqp_fast_0_8.primitives import pack_number
+from amqpspec.wire.numbers import pack_number
 from amqpspec.wire.values import Raw
 
 

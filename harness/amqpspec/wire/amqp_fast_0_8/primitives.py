@@ -5,28 +5,9 @@ Knows: widths, and what errors say of them. Must not know: fields, tags, command
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 from amqpspec.wire.errors import EncodeError, shown, too_short
-
-
-def pack_number(value: Any, width: int, where: str) -> bytes:
-    """An unsigned number in network order; raises EncodeError for one that does not fit."""
-    try:
-        return index(value).to_bytes(width, "big")
-    except (OverflowError, TypeError) as error:
-        expected = f"an integer from 0 to {(1 << 8 * width) - 1}"
-        raise EncodeError(where, expected, shown(value)) from error
-
-
-def pack_counted(octets: bytes, width: int, where: str) -> bytes:
-    """Octets behind their number; raises EncodeError for too many."""
-    try:
-        return len(octets).to_bytes(width, "big") + octets
-    except OverflowError as error:
-        expected = f"at most {(1 << 8 * width) - 1} octets"
-        raise EncodeError(where, expected, f"{len(octets)} octets") from error
 
 
 def to_octets(text: Any, where: str) -> bytes:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
-from amqpspec.wire.amqp_fast_0_8.primitives import extent_at, pack_counted, to_octets, to_text
+from amqpspec.wire.amqp_fast_0_8.primitives import extent_at, to_octets, to_text
 from amqpspec.wire.errors import EncodeError, shown, too_short, unreadable
+from amqpspec.wire.numbers import pack_counted
 from amqpspec.wire.values import Raw, Table, Typed
 
 _NAME_OCTETS = DIALECT.types_by_name["shortstr"].length_octets

@@ -8,7 +8,7 @@ on it is masked whole. Masked octets are ``*``, so that sizes and offsets keep t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from amqpspec.spec.methods import FrameLayout, Method
@@ -17,8 +17,8 @@ from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Codec
 from amqpspec.wire.methods.frames import Frame
 from amqpspec.wire.methods.secrets import SECRETS
-from amqpspec.wire.values import Table, Typed
-from amqpspec.wire.words import MAX_LINE, entries, first_octets, leaf, masked, said, text_of, with_fields
+from amqpspec.wire.values import Table
+from amqpspec.wire.words import MAX_LINE, entries, first_octets, leaf, masked, named, said, with_fields
 
 _IDS_OCTETS = _SIZE_OCTETS = 4
 
@@ -51,18 +51,12 @@ def redacted(codec: Codec, layout: FrameLayout, octets: bytes) -> bytes:
 def json_safe(value: Any) -> Any:
     """A decoded value as JSON data: octets as text or hex, a decimal as text, duplicate fields as pairs."""
     if isinstance(value, Table):
-        return entries(value, _pairs)
+        return named(value, lambda typed: json_safe(typed.value))
     if isinstance(value, list):
         return entries(value, lambda items: [json_safe(item.value) for item in items])
     if isinstance(value, tuple):
         return f"{value[1]}e-{value[0]}"
     return leaf(value)
-
-
-def _pairs(fields: Iterable[tuple[str, Typed]]) -> Any:
-    pairs = [(text_of(name), json_safe(typed.value)) for name, typed in fields]
-    table = dict(pairs)
-    return list(map(list, pairs)) if len(table) < len(pairs) else table
 
 
 # --- kinds of frames

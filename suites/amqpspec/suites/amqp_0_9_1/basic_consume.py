@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.context import CLIENT_PROPERTIES
 from amqpspec.peer.methods.arrivals import MethodArrived
-from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way

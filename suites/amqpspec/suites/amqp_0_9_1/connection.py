@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from amqpspec.peer.context import Unmet
+from amqpspec.peer.context import CLIENT_PROPERTIES, Unmet
 from amqpspec.peer.events import HeaderArrived, Quiet
 from amqpspec.peer.methods.arrivals import MethodArrived
-from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import holds, judge_reaction, observed_either_way

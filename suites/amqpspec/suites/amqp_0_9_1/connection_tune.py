@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.context import CLIENT_PROPERTIES
 from amqpspec.peer.events import Reaction
-from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way, outlived

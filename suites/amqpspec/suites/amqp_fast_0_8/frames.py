@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_fast_0_8.arrivals import Passed
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Quiet
+from amqpspec.peer.events import Passed, Quiet
 from amqpspec.run.amqp_fast_0_8.oracles import allows, borne, judge_reaction, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
