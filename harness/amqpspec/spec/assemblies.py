@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from amqpspec.spec.framing import Greeting, Layout
-from amqpspec.spec.model import Dialect, Level, Scope, Side
+from amqpspec.spec.model import Dialect, Keyed, Level, Scope, Side
 from amqpspec.spec.typed import Choice
 
 
@@ -96,7 +96,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedField:
+class PackedField(Keyed):
     """One field of a struct, or one argument; its packing flag says whether it is there.
 
     ``default`` is what its absence means, if the specification defines it. ``element`` is what an array holds.
@@ -107,11 +107,6 @@ class PackedField:
     required: bool = False
     default: bool | None = None
     element: str = ""
-
-    @property
-    def key(self) -> str:
-        """The name as a Python keyword: ``routing-key`` is ``routing_key``."""
-        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from amqpspec.spec.framing import Counts, Greeting, Layout
 from amqpspec.spec.methods import TypeTag
-from amqpspec.spec.model import Dialect, Side
+from amqpspec.spec.model import Dialect, Keyed, Side
 
 CONFIRM_TAG = "confirm-tag"
 """The field by which a client asks for a confirmation; zero asks for none."""
@@ -73,18 +73,13 @@ class WireType:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandField:
+class CommandField(Keyed):
     """One field of a command or of the message head; the bounds are those of the text, if it has any."""
 
     name: str
     type: str
     at_least: int = 0
     at_most: int | None = None
-
-    @property
-    def key(self) -> str:
-        """The name as a Python keyword: ``confirm-tag`` is ``confirm_tag``."""
-        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

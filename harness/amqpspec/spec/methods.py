@@ -12,13 +12,13 @@ from functools import cached_property
 from amqpspec.spec.canonical import APART
 from amqpspec.spec.dialects import load_dialect
 from amqpspec.spec.framing import Counts, Greeting, Layout
-from amqpspec.spec.model import Dialect, Scope, Side
+from amqpspec.spec.model import Dialect, Keyed, Scope, Side
 
 _CLASS_OF_AMQP = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Field(Keyed):
     """One argument of a method or one property of a content: its name, wire type and role.
 
     ``type`` is a primitive of the dialect (``octet``, ``short``, ``bit``, ``shortstr``, ``table`` …);
@@ -29,11 +29,6 @@ class Field:
     type: str
     domain: str = ""
     reserved: bool = False
-
-    @property
-    def key(self) -> str:
-        """The name as a Python keyword: ``routing-key`` is ``routing_key``."""
-        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

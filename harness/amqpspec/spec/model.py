@@ -40,6 +40,18 @@ class Scope(StrEnum):
     HEADER = "header"
 
 
+class Keyed:
+    """A field or an argument that has a name in the words of the specification."""
+
+    __slots__ = ()
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The name as a Python keyword: ``routing-key`` is ``routing_key``."""
+        return self.name.replace("-", "_")
+
+
 @dataclass(frozen=True)
 class Dialect:
     """What every protocol version has, whatever its frames look like; ``family`` says which codec reads them.

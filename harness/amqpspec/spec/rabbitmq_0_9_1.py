@@ -15,14 +15,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from amqpspec.spec.amqp_0_9_1 import DIALECT as BASE
-from amqpspec.spec.amqp_0_9_1.types import NO_WAIT, reserved
+from amqpspec.spec.amqp_0_9_1.types import NO_WAIT, TICKET
 from amqpspec.spec.method_rows import Rows, field
 from amqpspec.spec.methods import Constant, TypeTag
 from amqpspec.spec.model import Scope, Side
 
-_TICKET = reserved("reserved-1", "short")
 _BINDING = (
-    _TICKET,
+    TICKET,
     field("destination", "exchange-name"),
     field("source", "exchange-name"),
     "routing-key",
@@ -44,7 +43,7 @@ _EXCHANGE = (
         "declare",
         10,
         Side.CLIENT,
-        _TICKET,
+        TICKET,
         "exchange",
         field("type", "shortstr"),
         "passive",

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from amqpspec.spec.framing import Greeting, Layout
-from amqpspec.spec.model import Dialect
+from amqpspec.spec.model import Dialect, Keyed
 
 ANY = "*"
 """The type of a field that takes any type; ``requires`` may narrow it to those that provide an archetype."""
@@ -50,7 +50,7 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedField:
+class TypedField(Keyed):
     """One field of a composite; ``default`` is in the words of the specification (``4294967295``, ``mixed``)."""
 
     name: str
@@ -59,11 +59,6 @@ class TypedField:
     default: str | None = None
     multiple: bool = False
     requires: str = ""
-
-    @property
-    def key(self) -> str:
-        """The name as a Python keyword: ``container-id`` is ``container_id``."""
-        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Must not know: which method may follow which, what a channel, a queue or a trans
 
 from __future__ import annotations
 
-from amqpspec.spec.amqp_0_9_1.types import MESSAGE_COUNT, NO_WAIT, reserved
+from amqpspec.spec.amqp_0_9_1.types import MESSAGE_COUNT, NO_WAIT, TICKET, reserved
 from amqpspec.spec.method_rows import (
     BASIC_CONTENT,
     CLOSE,
@@ -25,8 +25,6 @@ from amqpspec.spec.method_rows import (
     field,
 )
 from amqpspec.spec.model import Side
-
-_TICKET = reserved("reserved-1", "short")
 
 _CONNECTION = Rows("connection", 10)
 CONNECTION = _CONNECTION.table(
@@ -65,7 +63,7 @@ EXCHANGE = _EXCHANGE.table(
         "declare",
         10,
         Side.CLIENT,
-        _TICKET,
+        TICKET,
         "exchange",
         field("type", "shortstr"),
         "passive",
@@ -75,7 +73,7 @@ EXCHANGE = _EXCHANGE.table(
         NO_WAIT,
         "arguments",
     ),
-    *_EXCHANGE.call("delete", 20, Side.CLIENT, _TICKET, "exchange", "if-unused", NO_WAIT),
+    *_EXCHANGE.call("delete", 20, Side.CLIENT, TICKET, "exchange", "if-unused", NO_WAIT),
 )
 """The exchange class (40): declare and delete; two bits of declare are reserved.
 
@@ -88,17 +86,17 @@ QUEUE = _QUEUE.table(
         "declare",
         10,
         Side.CLIENT,
-        _TICKET,
+        TICKET,
         *QUEUE_DECLARE,
         NO_WAIT,
         "arguments",
         ok=("queue", MESSAGE_COUNT, field("consumer-count", "long")),
     ),
-    *_QUEUE.call("bind", 20, Side.CLIENT, _TICKET, "queue", "exchange", "routing-key", NO_WAIT, "arguments"),
-    *_QUEUE.call("unbind", 50, Side.CLIENT, _TICKET, "queue", "exchange", "routing-key", "arguments"),
-    *_QUEUE.call("purge", 30, Side.CLIENT, _TICKET, "queue", NO_WAIT, ok=(MESSAGE_COUNT,)),
+    *_QUEUE.call("bind", 20, Side.CLIENT, TICKET, "queue", "exchange", "routing-key", NO_WAIT, "arguments"),
+    *_QUEUE.call("unbind", 50, Side.CLIENT, TICKET, "queue", "exchange", "routing-key", "arguments"),
+    *_QUEUE.call("purge", 30, Side.CLIENT, TICKET, "queue", NO_WAIT, ok=(MESSAGE_COUNT,)),
     *_QUEUE.call(
-        "delete", 40, Side.CLIENT, _TICKET, "queue", "if-unused", "if-empty", NO_WAIT, ok=(MESSAGE_COUNT,)
+        "delete", 40, Side.CLIENT, TICKET, "queue", "if-unused", "if-empty", NO_WAIT, ok=(MESSAGE_COUNT,)
     ),
 )
 """The queue class (50): declare, bind, unbind, purge, delete."""
@@ -106,13 +104,13 @@ QUEUE = _QUEUE.table(
 _BASIC = Rows("basic", 60)
 BASIC = _BASIC.table(
     *_BASIC.call("qos", 10, Side.CLIENT, *PREFETCH, "global"),
-    *_BASIC.call("consume", 20, Side.CLIENT, _TICKET, *CONSUME, NO_WAIT, "arguments", ok=("consumer-tag",)),
+    *_BASIC.call("consume", 20, Side.CLIENT, TICKET, *CONSUME, NO_WAIT, "arguments", ok=("consumer-tag",)),
     *_BASIC.call("cancel", 30, Side.CLIENT, "consumer-tag", NO_WAIT, ok=("consumer-tag",)),
-    _BASIC.method("publish", 40, Side.CLIENT, _TICKET, *PUBLISH, content=True),
+    _BASIC.method("publish", 40, Side.CLIENT, TICKET, *PUBLISH, content=True),
     _BASIC.method("return", 50, Side.SERVER, *RETURN, content=True),
     _BASIC.method("deliver", 60, Side.SERVER, *DELIVERY, content=True),
     _BASIC.method(
-        "get", 70, Side.CLIENT, _TICKET, "queue", "no-ack", replies=("get-ok", "get-empty"), synchronous=True
+        "get", 70, Side.CLIENT, TICKET, "queue", "no-ack", replies=("get-ok", "get-empty"), synchronous=True
     ),
     _BASIC.method("get-ok", 71, Side.SERVER, *MESSAGE, MESSAGE_COUNT, content=True, synchronous=True),
     _BASIC.method("get-empty", 72, Side.SERVER, reserved("reserved-1", "shortstr"), synchronous=True),

@@ -79,3 +79,7 @@ CONSTANTS = (
 def reserved(name: str, type: str) -> Field:
     """An argument without a meaning any more: on the wire, it is zero or empty."""
     return Field(name, type, type, reserved=True)
+
+
+TICKET = reserved("reserved-1", "short")
+"""Where earlier versions have a ticket."""
