@@ -35,7 +35,7 @@ from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
-from tests.fuzz.kit import order_of, subject_of
+from tests.fuzz.kit import canaries_of, order_of, subject_of
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 
@@ -225,9 +225,7 @@ def test_canaries_that_are_held_back_are_not_late(
 
 
 def test_a_canary_confirms_that_contents_are_turned_off_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ReferenceBroker(METHODS) as broker:
-        canaries = Canaries(subject_of(broker))
-        canaries.place()
+    with ReferenceBroker(METHODS) as broker, canaries_of(subject_of(broker)) as canaries:
         assert canaries.check() == []
         broker.flow(False)
         later = threading.Timer(0.3, broker.flow, (True,))
@@ -235,25 +233,19 @@ def test_a_canary_confirms_that_contents_are_turned_off_and_waits(monkeypatch: p
         canaries.place()
         assert canaries.check() == [] and not canaries.note
         later.join()
-        canaries.drop()
 
 
 def test_contents_that_stay_turned_off_leave_canaries_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canary_methods, "_HELD_BACK_S", 0.2)
-    with ReferenceBroker(METHODS) as broker:
-        canaries = Canaries(subject_of(broker))
-        canaries.place()
+    with ReferenceBroker(METHODS) as broker, canaries_of(subject_of(broker)) as canaries:
         broker.flow(False)
         assert canaries.check() == [] and "turned contents off (channel.flow)" in canaries.note
         canaries.place()  # on a new connection, whose channels are active
         assert canaries.check() == []
-        canaries.drop()
 
 
 def test_a_canary_of_0_10_without_credit_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ReferenceBroker("amqp-0-10") as broker:
-        canaries = Canaries(subject_of(broker))
-        canaries.place()
+    with ReferenceBroker("amqp-0-10") as broker, canaries_of(subject_of(broker)) as canaries:
         told = [Heard("message.stop", channel=1)]
         following = Client.next
 
@@ -265,7 +257,6 @@ def test_a_canary_of_0_10_without_credit_sends_nothing(monkeypatch: pytest.Monke
         assert "message.stop" in canaries.note and canaries.check() == []
         canaries.place()
         assert canaries.check() == []
-        canaries.drop()
 
 
 # --- programs

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
@@ -29,3 +31,10 @@ def agent(dialect: str, *faults: str) -> str:
     """The command line of the reference agent with mistakes."""
     options = " ".join(f"--fault {fault}" for fault in faults)
     return f"{sys.executable} -m amqpspec agent --dialect {dialect} {options}"
+
+
+def is_alive(pid: int) -> bool:
+    """Whether an agent's process runs; one that has ended and is not waited for does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False

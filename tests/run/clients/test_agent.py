@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.run.clients.agent import MAX_OUTPUT_OCTETS, Application, Limits, Ran, run_agent
 from tests import waiting
+from tests.run.clients.command import is_alive
 
 _PATIENT = Limits(start_s=30.0, scenario_s=30.0)
 _SEGFAULT = """
@@ -85,13 +84,7 @@ def test_children_do_not_outlive_an_agent(tmp_path: Path) -> None:
     )
     _run(child)
     pid = int(left.read_text())
-    waiting.until(lambda: not _is_alive(pid), "the end of an agent's child")
-
-
-def _is_alive(pid: int) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
+    waiting.until(lambda: not is_alive(pid), "the end of an agent's child")
 
 
 def test_the_environment_is_handed_on() -> None:

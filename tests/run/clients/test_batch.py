@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from amqpspec.net.clock import monotonic_s
 from amqpspec.run.clients.agent import AgentError, Application, Limits, Ran, Task
 from amqpspec.run.clients.batch import BatchAgents
 from tests import waiting
+from tests.run.clients.command import is_alive
 
 _PATIENT = Limits(start_s=30.0, scenario_s=30.0)
 _HASTY = Limits(start_s=20.0, scenario_s=0.3)
@@ -117,7 +118,7 @@ def test_a_process_that_leaves_children_is_replaced() -> None:
     )
     with _agents() as agents:
         pid = _run(agents, child).events[0]["pid"]
-        waiting.until(lambda: not _is_alive(pid), "the end of an agent's child")
+        waiting.until(lambda: not is_alive(pid), "the end of an agent's child")
         assert _run(agents, "done()").is_shared is False
 
 
@@ -132,7 +133,7 @@ def test_a_process_that_chatters_between_tasks_is_ended() -> None:
         pid = _run(
             agents, "tell('at', order=task['order'], pid=os.getpid()); done()\nwhile True: print('x' * 1000)"
         ).events[0]["pid"]
-        waiting.until(lambda: not _is_alive(pid), "the end of an agent that chatters")
+        waiting.until(lambda: not is_alive(pid), "the end of an agent that chatters")
 
 
 @pytest.mark.parametrize(
@@ -143,12 +144,6 @@ def test_an_agent_that_knows_no_batches_is_a_mistake_of_the_user(program: str) -
         _run(agents, "done()", Limits(start_s=0.5))
     with BatchAgents(["/nonexistent/agent"]) as agents, pytest.raises(FileNotFoundError):
         _run(agents, "done()")
-
-
-def _is_alive(pid: int) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
 
 
 # --- the verb

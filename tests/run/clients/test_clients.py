@@ -68,10 +68,10 @@ def test_a_server_calls_itself_what_its_client_wants(tmp_path: Path) -> None:
     assert "RabbitMQ" in evidence and "reference broker" not in evidence
 
 
-def test_a_client_that_cannot_do_it_is_not_judged(tmp_path: Path) -> None:
-    result = _client(
-        tmp_path, "--command", f"{sys.executable} -c 'raise SystemExit(89)'", "client.start-ok.*"
-    )
+@pytest.mark.parametrize("program", ["raise SystemExit(89)", "pass"], ids=["cannot do it", "never connects"])
+def test_a_client_without_conduct_is_not_judged(tmp_path: Path, program: str) -> None:
+    command = f"{sys.executable} -c '{program}'"
+    result = _client(tmp_path, "--command", command, "client.start-ok.*", "client.hostile.fin.start")
     assert set(verdicts_of(result).values()) == {"not-applicable"}
     assert result.exit_code == 4
 
@@ -79,18 +79,6 @@ def test_a_client_that_cannot_do_it_is_not_judged(tmp_path: Path) -> None:
 def test_servers_are_no_subject_where_the_harness_is_the_server(tmp_path: Path) -> None:
     result = _client(tmp_path, "server.*")
     assert result.exit_code == 2 and "names no case" in result.stderr
-
-
-def test_a_client_that_never_connects_is_not_judged(tmp_path: Path) -> None:
-    result = _client(
-        tmp_path,
-        "--command",
-        f"{sys.executable} -c 'pass'",
-        "client.start-ok.locale",
-        "client.hostile.fin.start",
-    )
-    assert set(verdicts_of(result).values()) == {"not-applicable"}
-    assert result.exit_code == 4
 
 
 def test_an_agent_that_ignores_its_scenario_is_judged_by_what_it_did(tmp_path: Path) -> None:

@@ -81,34 +81,25 @@ def test_a_heartbeat_may_come_before_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "outcome"),
+    ("case", "parts", "outcome"),
     [
-        ((_TX["select"], _transfer(), _ACCEPT, _TX["rollback"], _ACCEPT, _TX["commit"]), _PASS),
-        ((_TX["select"], _transfer(), _ACCEPT, _TX["commit"], _ACCEPT), _FAIL),
-        ((_transfer(), _ACCEPT, _TX["select"], _TX["rollback"], _ACCEPT), _FAIL),
-        ((_transfer(), _ACCEPT, *_DETACH, *_attached(first=2), _POINT, _transfer(), _ACCEPT), _PASS),
-        ((_transfer(), _ACCEPT, *_DETACH, *_attached(first=2), _ACCEPT), _FAIL),
+        # A transfer is accepted once, unless a rollback discards that.
+        ("client.accept.once", (_TX["select"], _transfer(), _ACCEPT, _TX["rollback"], _ACCEPT, _TX["commit"]), _PASS),
+        ("client.accept.once", (_TX["select"], _transfer(), _ACCEPT, _TX["commit"], _ACCEPT), _FAIL),
+        ("client.accept.once", (_transfer(), _ACCEPT, _TX["select"], _TX["rollback"], _ACCEPT), _FAIL),
+        ("client.accept.once",
+         (_transfer(), _ACCEPT, *_DETACH, *_attached(first=2), _POINT, _transfer(), _ACCEPT), _PASS),
+        ("client.accept.once", (_transfer(), _ACCEPT, *_DETACH, *_attached(first=2), _ACCEPT), _FAIL),
+        # What is accepted was transferred in the session, and acquired.
+        ("client.accept.acquired", (_transfer(), *_DETACH, *_attached(first=1), _ACCEPT), _PASS),
+        ("client.accept.acquired", (_transfer(), *_DETACH, *_attached(b"other"), _ACCEPT), _FAIL),
+        ("client.accept.acquired", (_transfer(acquire_mode=1), _ACCEPT), _FAIL),
+        ("client.accept.acquired",
+         (_transfer(acquire_mode=1), (C, a("message.acquire", 1, transfers=((0, 0),))), _ACCEPT), _PASS),
     ],
-)
-def test_a_transfer_is_accepted_once_unless_a_rollback_discards_that(
-    parts: tuple[Part, ...], outcome: Outcome
-) -> None:
-    assert _verdict("client.accept.once", talk_of(_working(*parts))) == outcome
-
-
-@pytest.mark.parametrize(
-    ("parts", "outcome"),
-    [
-        ((_transfer(), *_DETACH, *_attached(first=1), _ACCEPT), _PASS),
-        ((_transfer(), *_DETACH, *_attached(b"other"), _ACCEPT), _FAIL),
-        ((_transfer(acquire_mode=1), _ACCEPT), _FAIL),
-        ((_transfer(acquire_mode=1), (C, a("message.acquire", 1, transfers=((0, 0),))), _ACCEPT), _PASS),
-    ],
-)
-def test_what_is_accepted_was_transferred_in_the_session_and_acquired(
-    parts: tuple[Part, ...], outcome: Outcome
-) -> None:
-    assert _verdict("client.accept.acquired", talk_of(_working(*parts))) == outcome
+)  # fmt: skip
+def test_what_may_be_accepted(case: str, parts: tuple[Part, ...], outcome: Outcome) -> None:
+    assert _verdict(case, talk_of(_working(*parts))) == outcome
 
 
 @pytest.mark.parametrize(("body", "outcome"), [(b"one", _PASS), (b"two", _FAIL)])

@@ -73,57 +73,53 @@ _AGAIN: tuple[Part, ...] = (
     (C, _m("channel.open", 1)),
     (S, _m("channel.open-ok", 1)),
 )
-
-
-@pytest.mark.parametrize(
-    ("parts", "outcome"),
-    [
-        ((*_SELECT, _deliver(1), _ack(1), *_ROLLBACK, _ack(1)), _PASS),
-        ((*_SELECT, _deliver(1), _ack(1), *_COMMIT, _ack(1)), _FAIL),
-        ((_deliver(1), _deliver(2), _ack(2, True)), _PASS),
-        ((_deliver(1), _deliver(2), _ack(0, True)), _PASS),
-        ((_deliver(1), _deliver(2), _ack(999, True)), _FAIL),
-        ((_deliver(1), *_AGAIN, _ack(1)), _FAIL),
-    ],
-)
-def test_a_tag_is_acknowledged_once_unless_a_rollback_abandons_that(
-    parts: tuple[Part, ...], outcome: Outcome
-) -> None:
-    assert _verdict("client.ack.once", talk_of(_working(*parts))) == outcome
-
-
-@pytest.mark.parametrize(
-    ("parts", "outcome"),
-    [
-        ((_get(True), _got(1), _get(False), _got(2), _ack(2)), _PASS),
-        ((_get(False), _got(1), _get(True), _got(2)), _FAIL),
-        ((_get(False), _got(1), *_AGAIN, _get(False), _got(1), _ack(1)), _FAIL),
-        ((_get(False), _got(1), _ack(1), *_AGAIN, _get(False), _got(1), _ack(1)), _PASS),
-    ],
-)
-def test_each_get_is_settled_by_its_own_flag_and_on_its_own_channel(
-    parts: tuple[Part, ...], outcome: Outcome
-) -> None:
-    assert _verdict("client.ack.owed", talk_of(_working(*parts))) == outcome
-
-
 _PUBLISH = _m("basic.publish", 1)
 
 
+def _consume(tag: str, answered: str) -> tuple[Part, ...]:
+    asked = (C, _m("basic.consume", 1, queue="q", consumer_tag=tag))
+    return asked, (S, _m("basic.consume-ok", 1, consumer_tag=answered))
+
+
+_CLOSED: Part = (S, _m("channel.close", 1, reply_code=404))
+
+
 @pytest.mark.parametrize(
-    ("parts", "outcome"),
+    ("case", "parts", "outcome"),
     [
-        (((C, _PUBLISH + OF.header(1, 3) + OF.body(1, b"abc")),), _PASS),
-        (((C, _PUBLISH + OF.header(1, 9) + OF.body(1, b"abc")),), _NONE),
-        (((C, _PUBLISH + OF.header(1, 9) + _m("queue.declare", 1, queue="q")),), _FAIL),
-        (((C, OF.header(1, 0)), (C, _PUBLISH + OF.header(1, 0))), _FAIL),
-        (((C, _PUBLISH + OF.header(1, 0)), (C, _m("tx.select", 1) + OF.body(1, b"abc"))), _FAIL),
+        # A tag is acknowledged once, unless a rollback abandons that.
+        ("client.ack.once", (*_SELECT, _deliver(1), _ack(1), *_ROLLBACK, _ack(1)), _PASS),
+        ("client.ack.once", (*_SELECT, _deliver(1), _ack(1), *_COMMIT, _ack(1)), _FAIL),
+        ("client.ack.once", (_deliver(1), _deliver(2), _ack(2, True)), _PASS),
+        ("client.ack.once", (_deliver(1), _deliver(2), _ack(0, True)), _PASS),
+        ("client.ack.once", (_deliver(1), _deliver(2), _ack(999, True)), _FAIL),
+        ("client.ack.once", (_deliver(1), *_AGAIN, _ack(1)), _FAIL),
+        # Each get is settled by its own flag, and on its own channel.
+        ("client.ack.owed", (_get(True), _got(1), _get(False), _got(2), _ack(2)), _PASS),
+        ("client.ack.owed", (_get(False), _got(1), _get(True), _got(2)), _FAIL),
+        ("client.ack.owed", (_get(False), _got(1), *_AGAIN, _get(False), _got(1), _ack(1)), _FAIL),
+        ("client.ack.owed", (_get(False), _got(1), _ack(1), *_AGAIN, _get(False), _got(1), _ack(1)), _PASS),
+        # A content may end with the connection, and begins with a method.
+        ("client.content.whole", ((C, _PUBLISH + OF.header(1, 3) + OF.body(1, b"abc")),), _PASS),
+        ("client.content.whole", ((C, _PUBLISH + OF.header(1, 9) + OF.body(1, b"abc")),), _NONE),
+        ("client.content.whole", ((C, _PUBLISH + OF.header(1, 9) + _m("queue.declare", 1, queue="q")),), _FAIL),
+        ("client.content.whole", ((C, OF.header(1, 0)), (C, _PUBLISH + OF.header(1, 0))), _FAIL),
+        ("client.content.whole",
+         ((C, _PUBLISH + OF.header(1, 0)), (C, _m("tx.select", 1) + OF.body(1, b"abc"))), _FAIL),
+        # A tag that the server made is in use.
+        ("client.consumer-tag.unique", (*_consume("", "made"), *_consume("own", "own")), _PASS),
+        ("client.consumer-tag.unique", (*_consume("", "made"), *_consume("made", "made")), _FAIL),
+        ("client.consumer-tag.unique",
+         (*_consume("", "made"), (C, _m("basic.cancel", 1, consumer_tag="made")), *_consume("made", "made")), _PASS),
+        # A connection may be closed in place of a channel.
+        ("client.channel.close-ok", (_CLOSED, (C, _m("channel.close-ok", 1))), _PASS),
+        ("client.channel.close-ok", (_CLOSED,), _NONSTRICT),
+        ("client.channel.close-ok", (_CLOSED, (C, _m("tx.select", 1)), (C, _BEAT)), _NONSTRICT),
+        ("client.channel.close-ok", (_CLOSED, (C, _m("channel.open", 2))), _FAIL),
     ],
-)
-def test_a_content_may_end_with_the_connection_and_begins_with_a_method(
-    parts: tuple[Part, ...], outcome: Outcome
-) -> None:
-    assert _verdict("client.content.whole", talk_of(_working(*parts))) == outcome
+)  # fmt: skip
+def test_what_a_client_does_on_one_channel(case: str, parts: tuple[Part, ...], outcome: Outcome) -> None:
+    assert _verdict(case, talk_of(_working(*parts))) == outcome
 
 
 def test_heartbeats_are_owed_from_tune_ok_on() -> None:
@@ -160,23 +156,6 @@ def test_a_code_of_the_draft_is_none_of_0_9_1() -> None:
         assert _of_draft("client.connection.close.codes", talk_of([*_login(of=DRAFT), close])) == outcome
 
 
-def _consume(tag: str, answered: str) -> tuple[Part, ...]:
-    asked = (C, _m("basic.consume", 1, queue="q", consumer_tag=tag))
-    return asked, (S, _m("basic.consume-ok", 1, consumer_tag=answered))
-
-
-@pytest.mark.parametrize(
-    ("parts", "outcome"),
-    [
-        ((*_consume("", "made"), *_consume("own", "own")), _PASS),
-        ((*_consume("", "made"), *_consume("made", "made")), _FAIL),
-        ((*_consume("", "made"), (C, _m("basic.cancel", 1, consumer_tag="made")), *_consume("made", "made")), _PASS),
-    ],
-)  # fmt: skip
-def test_a_tag_that_the_server_made_is_in_use(parts: tuple[Part, ...], outcome: Outcome) -> None:
-    assert _verdict("client.consumer-tag.unique", talk_of(_working(*parts))) == outcome
-
-
 _RESERVED: Part = (C, _m("queue.declare", 1, queue="amq.known"))
 
 
@@ -187,22 +166,6 @@ def test_a_reserved_queue_may_be_declared_if_it_exists() -> None:
     assert _verdict("client.queue.reserved", talk_of(_working(_RESERVED, declared))) is _PASS
     assert _verdict("client.queue.reserved", talk_of(_working(_RESERVED, refused))) not in (_PASS, _NONE)
     assert _verdict("client.queue.reserved", talk_of(_working(_RESERVED, locked))) is _NONE
-
-
-_CLOSED: Part = (S, _m("channel.close", 1, reply_code=404))
-
-
-@pytest.mark.parametrize(
-    ("parts", "outcome"),
-    [
-        (((C, _m("channel.close-ok", 1)),), _PASS),
-        ((), _NONSTRICT),
-        (((C, _m("tx.select", 1)), (C, _BEAT)), _NONSTRICT),
-        (((C, _m("channel.open", 2)),), _FAIL),
-    ],
-)
-def test_a_connection_may_be_closed_in_place_of_a_channel(parts: tuple[Part, ...], outcome: Outcome) -> None:
-    assert _verdict("client.channel.close-ok", talk_of(_working(_CLOSED, *parts))) == outcome
 
 
 @pytest.mark.parametrize(("tag", "outcome"), [(4, _PASS), (2, _FAIL)])
