@@ -35,10 +35,8 @@ from amqpspec.record.rows import Outcome as Verdict
 from amqpspec.reference.server import ReferenceBroker
 from tests.fuzz.kit import order_of, subject_of
 from tests.fuzz.test_campaign_faults import rows
-from tests.fuzz.test_complaints import asked, complaints, line
+from tests.fuzz.test_complaints import asked, line
 from tests.fuzz.test_executor import item, named, server
-
-__all__ = ["complaints"]
 
 TEMPO = Tempo(quiet_s=2.0, settle_s=0.05, refusal_s=2.0, way_s=5.0, partial_s=2.0)
 

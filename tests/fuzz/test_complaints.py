@@ -5,22 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.deferred import Deferred
-from amqpspec.fuzz.campaign.energy import Energy
-from amqpspec.fuzz.campaign.finding_store import FindingStore
-from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.limits import BlameLimit
-from amqpspec.fuzz.campaign.order import CampaignOrder
-from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.report import by_cause
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
-from amqpspec.fuzz.campaign.tally import Tally
-from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key
@@ -50,16 +42,6 @@ class Told(Triage):
 
 def line(text: str) -> Suspicion:
     return Suspicion(Oracle.LOG, f"jvm: {text}", text)
-
-
-@pytest.fixture
-def complaints(tmp_path: Path) -> Complaints:
-    subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
-    order = CampaignOrder(subject, tmp_path, smaller=False, blame_share=1.0)
-    pace = Pace(128, lambda inputs: 0.0)
-    journal = CampaignJournal(tmp_path)
-    store = FindingStore(tmp_path, subject, journal, lambda: 0.0)
-    return Complaints(order, store, Tally(), Energy("amqp-0-9-1"), pace, journal)
 
 
 @pytest.fixture

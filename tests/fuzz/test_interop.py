@@ -33,7 +33,6 @@ from tests.waiting import PATIENCE_S
 DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
-ROW = "wire/content/body-exceeds-size"
 TUNED = (Slot.RESPONSE, Slot.VHOST, Slot.CHANNEL_MAX, Slot.FRAME_MAX)
 SLOTS = {
     "amqp-0-9-1": TUNED,

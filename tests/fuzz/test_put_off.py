@@ -25,9 +25,7 @@ from amqpspec.fuzz.inputs.mutation import random_id, random_input
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import Triage
-from tests.fuzz.test_complaints import Told, complaints
-
-__all__ = ["complaints"]
+from tests.fuzz.test_complaints import Told
 
 DIALECT = "amqp-0-9-1"
 CELLS = tuple(
