@@ -68,6 +68,17 @@ def header_payload(
     return struct.pack(f">HHQ{len(flags)}H", class_id, weight, body_size, *flags) + properties
 
 
+def question(peer: Peer, channel: int = 1) -> bytes:
+    """A method frame that a server answers at once; its payload ends in zero octets."""
+    # Ending in zeros matters to cases that shift the end octet: what is in its place is never 0xCE.
+    return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
+
+
+def largest_payload(peer: Peer) -> int:
+    """How many octets fit into a frame of the agreed size, header and end octet included."""
+    return peer.frame_max_octets - peer.dialect.layout.overhead_octets
+
+
 def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel: int = 1) -> None:
     """basic.publish alone: its content is still owed."""
     peer.send("basic.publish", channel=channel, exchange=exchange, routing_key=routing_key)

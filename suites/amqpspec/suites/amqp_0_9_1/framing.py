@@ -27,6 +27,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     UNDEFINED_FRAME_TYPES,
     fetch,
     header_payload,
+    largest_payload,
+    question,
     refuses_frame,
     send_content,
 )
@@ -134,7 +136,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
 @on_channel("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
 def wrong_end_octet(peer: Peer) -> Verdict:
     """The server closes the socket, without sending anything more, after a frame with a wrong end octet."""
-    peer.send_octets(_question(peer)[:-1] + b"\x00")
+    peer.send_octets(question(peer)[:-1] + b"\x00")
     return refuses_frame(peer)
 
 
@@ -143,7 +145,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one octet too small."""
     # Without header and end octet. The payload ends in a zero octet: what now stands
     # where the end is looked for is not 0xCE by chance.
-    payload = _question(peer)[peer.dialect.layout.header_octets : -1]
+    payload = question(peer)[peer.dialect.layout.header_octets : -1]
     peer.send_frame("method", payload, size=len(payload) - 1)
     return refuses_frame(peer)
 
@@ -152,8 +154,8 @@ def size_one_too_small(peer: Peer) -> Verdict:
 def size_one_too_large(peer: Peer) -> Verdict:
     """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
     # The true end octet becomes payload; the second frame supplies the octet in its place, its type 1.
-    payload = _question(peer)[peer.dialect.layout.header_octets : -1]
-    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + _question(peer))
+    payload = question(peer)[peer.dialect.layout.header_octets : -1]
+    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
     return refuses_frame(peer)
 
 
@@ -179,7 +181,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 @on_small_frames("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet larger than the agreed size is refused."""
-    body = bytes(_largest_payload(peer) + 1)
+    body = bytes(largest_payload(peer) + 1)
     # To no one: a server that takes the frame keeps nothing of it.
     send_content(peer, header_payload(peer, len(body)), body)
     return outlived(peer, refuses_frame(peer))
@@ -210,7 +212,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
 def largest_frame(peer: Peer) -> Verdict:
     """The server accepts a frame of exactly the agreed size, including header and end octet."""
     queue = peer.queue()
-    body = bytes(_largest_payload(peer))
+    body = bytes(largest_payload(peer))
     peer.claim("a frame of the agreed size is accepted")
     peer.publish(queue, body, chunk=len(body))
     return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")
@@ -298,12 +300,3 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     largest = peer.assembler.largest_frame_octets
     kept = whole and largest <= peer.frame_max_octets
     return holds(peer, kept, f"largest frame {largest} octets, body {'whole' if whole else 'not whole'}")
-
-
-def _question(peer: Peer) -> bytes:
-    """A method frame that a server answers at once; its payload ends in zero octets."""
-    return peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
-
-
-def _largest_payload(peer: Peer) -> int:
-    return peer.frame_max_octets - peer.dialect.layout.overhead_octets

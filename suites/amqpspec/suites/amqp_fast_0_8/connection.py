@@ -171,9 +171,8 @@ def close_at_any_time(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
-@case("close.released", covers=["connection/close/released"])
-def close_releases_everything(peer: Peer) -> Verdict:
-    """After CLOSE is answered, an unacknowledged message is requeued and a transaction is rolled back."""
+def _holding(peer: Peer) -> tuple[Peer, str]:
+    """Another peer with a queue, and its name; this one has read its message, and sends to it in a transaction."""
     other = peer.another().open_channel()
     name = other.queue()
     other.open_handle(1)
@@ -184,6 +183,13 @@ def close_releases_everything(peer: Peer) -> Verdict:
     peer.open_channel(2, transacted=True)
     peer.open_handle(2, 2)
     peer.store(name, b"rolled back", 2)
+    return other, name
+
+
+@case("close.released", covers=["connection/close/released"])
+def close_releases_everything(peer: Peer) -> Verdict:
+    """After CLOSE is answered, an unacknowledged message is requeued and a transaction is rolled back."""
+    other, name = _holding(peer)
     peer.claim("the message that was read, and nothing else, for another connection")
     peer.close()
     return equals(peer, other.left_in(name), [b"read"], "messages")
@@ -226,16 +232,7 @@ def nothing_is_done_behind_close(peer: Peer) -> Verdict:
 @case("close.physical", covers=["connection/summary/server/physical-close"])
 def the_end_of_the_socket_releases_everything(peer: Peer) -> Verdict:
     """If the socket ends, an unacknowledged message is redelivered elsewhere, and a transaction is discarded."""
-    other = peer.another().open_channel()
-    name = other.queue()
-    other.open_handle(1)
-    other.store(name, b"read")
-    peer.open_channel(1)
-    peer.reader(name, 1)
-    peer.delivery(1)
-    peer.open_channel(2, transacted=True)
-    peer.open_handle(2, 2)
-    peer.store(name, b"rolled back", 2)
+    other, name = _holding(peer)
     other.reader(name, 3)
     other.claim("the message that was read, and none of the transaction")
     peer.hang_up()

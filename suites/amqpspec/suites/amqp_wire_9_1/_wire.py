@@ -32,12 +32,6 @@ def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: i
     return head + struct.pack(">HI", channel, len(payload)) + payload + b"\xce"
 
 
-def question(peer: Peer, channel: int = 1) -> bytes:
-    """A method frame that a server answers at once; its payload ends in zero octets."""
-    # Ending in zeros matters to cases that shift the end octet: what is in its place is never 0xCE.
-    return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
-
-
 def answered(peer: Peer, channel: int = 1) -> MethodArrived:
     """The answer to ``question``; raises Unmet if there is none."""
     return peer.expect("exchange.declare-ok", channel=channel)
@@ -47,11 +41,6 @@ def sent_frames(peer: Peer, kind: str, channel: int | None = None) -> list[Frame
     """The frames of a type by name that the server has sent, in order."""
     code = peer.dialect.layout.types[kind]
     return [f for f in peer.assembler.frames if f.type == code and channel in (None, f.channel)]
-
-
-def largest_payload(peer: Peer) -> int:
-    """How many octets fit into a frame of the agreed size, header and end octet included."""
-    return peer.frame_max_octets - peer.dialect.layout.overhead_octets
 
 
 def tested(peer: Peer, octets: bytes) -> MethodArrived | None:

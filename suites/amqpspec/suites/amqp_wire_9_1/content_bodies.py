@@ -8,8 +8,14 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1 import framing_messages
 from amqpspec.suites.amqp_0_9_1._cases import on_queue, on_small_frames
-from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload, refuses_frame, send_content
-from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, sent_frames
+from amqpspec.suites.amqp_0_9_1._wire import (
+    fetch,
+    header_payload,
+    largest_payload,
+    refuses_frame,
+    send_content,
+)
+from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
 
 _EVERY_OCTET = bytes(range(256))
 

@@ -19,16 +19,12 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     fetch,
     header_payload,
     method_payload,
+    question,
     refuses_frame,
     send_content,
     sent_method,
 )
-from amqpspec.suites.amqp_wire_9_1._wire import (
-    UNDEFINED_FRAME_TYPE,
-    UNDEFINED_FRAME_TYPES,
-    hand_frame,
-    question,
-)
+from amqpspec.suites.amqp_wire_9_1._wire import UNDEFINED_FRAME_TYPE, UNDEFINED_FRAME_TYPES, hand_frame
 
 borrow = partial(declare, globals())
 

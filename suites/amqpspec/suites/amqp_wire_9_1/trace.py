@@ -8,8 +8,8 @@ from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._cases import on_channel, on_queue
-from amqpspec.suites.amqp_0_9_1._wire import fetch
-from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame, question
+from amqpspec.suites.amqp_0_9_1._wire import fetch, question
+from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame
 
 _TRACE = 7
 
