@@ -12,6 +12,11 @@ from amqpspec.record.rows import Outcome
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.memory import Conditions, judged_in_memory
 from amqpspec.run.verdict import Verdict
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.suites.amqp_1_0._headers import answer_to, first_header
+from amqpspec.wire.transport import StreamEnd
+from tests.peer.amqp_1_0.fake import peer
 
 _DIALECT, _LATE_S = "amqp-1-0", 0.2
 _GOOD = (Outcome.PASS, Outcome.OBSERVED)
@@ -46,3 +51,17 @@ def test_no_case_passes_a_late_deviation(pair: str) -> None:
     clean, broken = drive(case), drive(case, fault)
     assert clean.outcome in _GOOD
     assert (broken.outcome, broken.observed) != (clean.outcome, clean.observed)
+
+
+@pytest.mark.parametrize("late", [(), (None,)], ids=["at-once", "after-the-patience-for-answers"])
+def test_an_end_after_a_wrong_header_refuses_it_however_late_it_is(late: tuple[None, ...]) -> None:
+    made, _ = peer(HEADERS["amqp"], *late, StreamEnd.FIN)
+    made.connect()
+    reaction = answer_to(made, first_header(made, minor=1))
+    assert reaction.refusal == Refusal(Scope.HEADER, None)
+
+
+def test_who_passes_over_a_wrong_header_refuses_nothing() -> None:
+    made, _ = peer(None, HEADERS["amqp"], None)
+    made.connect()
+    assert answer_to(made, first_header(made, minor=1)).refusal is None

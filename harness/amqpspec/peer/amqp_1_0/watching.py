@@ -5,6 +5,8 @@ Knows: refusals, barriers. Must not know: requirement rows, verdicts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.booking import covers
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
@@ -163,8 +165,11 @@ class Watching(Linking):
             self._leave_barrier(watch)
         elif isinstance(last, FrameArrived) and last.name == "close" and self.ended is None:
             self._read_on(watch)
-        arrivals = tuple(watch.seen)
-        return Reaction(arrivals, *refusal_of(arrivals))
+        return self.reaction_of(watch.seen)
+
+    def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
+        """The refusal in the arrivals."""
+        return Reaction(tuple(arrivals), *refusal_of(arrivals))
 
     def _read_on(self, watch: _Watch) -> None:
         # Close is the last frame of a peer (§2.4.3): only the end of the stream remains.

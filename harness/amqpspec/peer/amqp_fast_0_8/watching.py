@@ -5,6 +5,7 @@ Knows: barriers, refusals. Must not know: requirement rows, verdicts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived, is_reply, refusal_of
@@ -116,7 +117,11 @@ class Watching(Opening):
         # After both CLOSEs only the end of the socket is left; it is part of the reaction.
         if isinstance(last, CommandArrived) and last.name == "connection.close" and self.polite:
             seen = [last, self.expect_end(self.context.patience.quiet_s)]
-        return Reaction(tuple(seen), *refusal_of(seen))
+        return self.reaction_of(seen)
+
+    def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
+        """The refusal in the arrivals."""
+        return Reaction(tuple(arrivals), *refusal_of(arrivals))
 
 
 def _answers(arrival: Arrival, tag: int) -> bool:

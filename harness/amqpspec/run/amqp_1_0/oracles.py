@@ -5,12 +5,11 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Arrival, Passed, Reaction
-from amqpspec.run.oracles import as_permitted, borne, holds, judge_reaction, without_effect
+from amqpspec.peer.events import Passed, Reaction
+from amqpspec.run.oracles import as_permitted, borne, holds, judge_arrival, judge_reaction, without_effect
 from amqpspec.run.verdict import Verdict
 
 __all__ = [
@@ -37,11 +36,6 @@ def rejects_violation(
     """The violation that was sent last is refused with the condition and at the scope that the row states."""
     reaction = peer.reaction(channel, link=link, delivery=delivery, barrier=barrier, within_s=within_s)
     return judge_reaction(peer, reaction, row)
-
-
-def judge_arrival(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
-    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
-    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
 
 
 def allows(peer: Peer, channel: int = 0, link: Link | None = None, row: str = "") -> Verdict:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amqpspec.peer.amqp_fast_0_8.arrivals import refusal_of
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.peer.amqp_fast_0_8.watching import Barrier
 from amqpspec.peer.events import Arrival, Passed, Reaction
@@ -54,11 +53,6 @@ def _steps_taken(peer: Peer) -> list[Arrival]:
     if challenges == 1:
         kinds.append("connection.challenge")
     return peer.stashed(lambda arrival: arrival.kind.startswith(tuple(kinds)))
-
-
-def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
-    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
-    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
 
 
 def allows(

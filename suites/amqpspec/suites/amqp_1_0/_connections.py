@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
@@ -120,7 +119,7 @@ def reaction_to_open(peer: Peer) -> Reaction:
     # Until the target has opened, no round trip is possible.
     if isinstance(arrival, FrameArrived) and arrival.name == "open":
         return peer.reaction()
-    return Reaction((arrival,), *refusal_of((arrival,)))
+    return peer.reaction_of([arrival])
 
 
 # --- closing

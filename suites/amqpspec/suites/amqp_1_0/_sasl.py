@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import MissingHook, OutOfReach
@@ -138,8 +137,7 @@ def last_answer(peer: Peer) -> Arrival:
 
 def watched(peer: Peer) -> Reaction:
     """The same as a reaction, which a row judges."""
-    arrival = last_answer(peer)
-    return Reaction((arrival,), *refusal_of((arrival,)))
+    return peer.reaction_of([last_answer(peer)])
 
 
 def each_kept_out(peer: Peer, sent: Mapping[str, bytes]) -> Verdict:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.events import Ended, Quiet, Reaction
+from amqpspec.peer.events import Ended, Quiet
 from amqpspec.run.amqp_1_0.oracles import allows, borne, judge_arrival
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
@@ -138,8 +137,7 @@ def timeout_of_a_millisecond(peer: Peer) -> Verdict:
     if len(heard) <= _OPEN_AND_ANOTHER and not peer.is_over() and peer.ended is None:
         heard += listen(peer, peer.patience_s)
     if peer.is_over() or peer.ended is not None:
-        reaction = Reaction(tuple(arrival for _, arrival in heard), *refusal_of(a for _, a in heard))
-        return judge_reaction(peer, reaction)
+        return judge_reaction(peer, peer.reaction_of([arrival for _, arrival in heard]))
     # More than open and one frame after it: the target does keep up a pace.
     if len(heard) > _OPEN_AND_ANOTHER:
         return observed_either_way(peer, "frames keep coming")
