@@ -58,6 +58,11 @@ _DRIVER: Mapping[str, str] = {
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.driver.maxResultSize": "64m",
+    # Each query is described for a UI that is off; the simple description takes the least time.
+    "spark.sql.ui.explainMode": "simple",
+    # Hadoop starts a process for the mode of each file and folder: no files of checksums, none that marks a success.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     # All marts together have more pieces of code than the default of 100, and share some of them.
     "spark.sql.codegen.cache.maxEntries": "4000",
 }

@@ -6,10 +6,10 @@ Knows: attempts, worst and best verdict, baseline status, times. Must not know: 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
 
+from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES, Rollup, count_where, micros
+from amqpspec.reports.pipeline.rollups.rollup import IS_GREEN, MICROS, Rollup
 
 GRAIN = ("dt", "run_key", "case_key")
 SCHEMA = (
@@ -22,16 +22,18 @@ def rollup(facts: DataFrame) -> DataFrame:
     """``green`` counts green attempts; ``latency_us`` is the sum over all attempts."""
     # Worst and best by code, since the greatest code is the worst verdict: a number needs neither a sort nor a
     # struct.
-    table = facts.groupBy(*GRAIN).agg(
-        fn.count(fn.lit(1)).alias("attempts"),
-        count_where(fn.col("verdict").isin(*GREEN_CODES)).alias("green"),
-        fn.max("verdict").alias("worst"),
-        fn.min("verdict").alias("best"),
-        count_where(fn.col("baseline") == "known").alias("known"),
-        count_where(fn.col("baseline") == "unexpected").alias("unexpected"),
-        fn.min(micros()).alias("first_us"),
-        fn.max(micros()).alias("last_us"),
-        fn.sum("latency_us").alias("latency_us"),
+    table = grouped(
+        facts,
+        GRAIN,
+        "count(*) AS attempts",
+        f"count_if(verdict {IS_GREEN}) AS green",
+        "max(verdict) AS worst",
+        "min(verdict) AS best",
+        "count_if(baseline = 'known') AS known",
+        "count_if(baseline = 'unexpected') AS unexpected",
+        f"min({MICROS}) AS first_us",
+        f"max({MICROS}) AS last_us",
+        "sum(latency_us) AS latency_us",
     )
     return as_schema(table, SCHEMA)
 

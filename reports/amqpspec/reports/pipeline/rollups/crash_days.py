@@ -6,10 +6,10 @@ Knows: inputs that a finding blames. Must not know: details of findings, which a
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
 
+from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.rollups.rollup import Rollup, micros
+from amqpspec.reports.pipeline.rollups.rollup import MICROS, Rollup
 
 GRAIN = ("dt", "run_key", "crash_key")
 SCHEMA = (
@@ -20,12 +20,13 @@ SCHEMA = (
 
 def rollup(facts: DataFrame) -> DataFrame:
     """Only inputs that a finding blames."""
-    blamed = facts.where(fn.col("crash_key") != 0)
-    table = blamed.groupBy(*GRAIN).agg(
-        fn.count(fn.lit(1)).alias("inputs"),
-        fn.min(micros()).alias("first_us"),
-        fn.max(micros()).alias("last_us"),
-        fn.min("sent_octets").alias("smallest_octets"),
+    table = grouped(
+        facts.where("crash_key != 0"),
+        GRAIN,
+        "count(*) AS inputs",
+        f"min({MICROS}) AS first_us",
+        f"max({MICROS}) AS last_us",
+        "min(sent_octets) AS smallest_octets",
     )
     return as_schema(table, SCHEMA)
 

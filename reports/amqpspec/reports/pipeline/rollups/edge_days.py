@@ -5,11 +5,11 @@ Knows: edges by their keys, the families that used them. Must not know: names, w
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
+from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.rollups.rollup import Rollup, micros
+from amqpspec.reports.pipeline.rollups.rollup import MICROS, Rollup
 
 GRAIN = ("dt", "run_key", "edge")
 SCHEMA = (
@@ -21,36 +21,28 @@ RANDOM_BIT = 0
 _RANDOM, _KNOWN = "random", 14
 
 
-def family_bit() -> Column:
+def family_bit() -> str:
     """The bit of a fact's family;
 
     ``family_hash`` is the hash of its name. Families are distinguished by their hash: extracting the number from the
     name, or comparing fifteen names, would cost more than the rest of the rollup.
     """
-    number = fn.coalesce(fn.substring("family", 2, 2).try_cast("int"), fn.lit(RANDOM_BIT))
-    bit = fn.when(_is(_RANDOM), _only(RANDOM_BIT))
-    for known in range(1, _KNOWN + 1):
-        bit = bit.when(_is(f"C{known:02}"), _only(known))
-    return bit.otherwise(fn.call_function("shiftleft", fn.lit(1).cast("bigint"), number))
-
-
-def _is(family: str) -> Column:
-    return fn.col("family_hash") == fn.xxhash64(fn.lit(family))
-
-
-def _only(bit: int) -> Column:
-    return fn.lit(1 << bit).cast("bigint")
+    bits = {_RANDOM: RANDOM_BIT, **{f"C{number:02}": number for number in range(1, _KNOWN + 1)}}
+    known = " ".join(f"WHEN xxhash64('{name}') THEN {1 << bit}L" for name, bit in bits.items())
+    number = f"coalesce(try_cast(substring(family, 2, 2) AS INT), {RANDOM_BIT})"
+    return f"CASE family_hash {known} ELSE shiftleft(1L, {number}) END"
 
 
 def rollup(facts: DataFrame) -> DataFrame:
     """The key of an edge is a hash of its names, so grouping by the key alone is sufficient."""
-    hashed = facts.withColumn("family_hash", fn.xxhash64("family"))
-    table = hashed.groupBy(*GRAIN).agg(
-        fn.count(fn.lit(1)).alias("inputs"),
-        fn.max("verdict").alias("worst"),
-        fn.bit_or(family_bit()).alias("families"),
-        fn.min(micros()).alias("first_us"),
-        fn.max(micros()).alias("last_us"),
+    table = grouped(
+        facts.selectExpr("*", "xxhash64(family) AS family_hash"),
+        GRAIN,
+        "count(*) AS inputs",
+        "max(verdict) AS worst",
+        f"bit_or({family_bit()}) AS families",
+        f"min({MICROS}) AS first_us",
+        f"max({MICROS}) AS last_us",
     )
     return as_schema(table, SCHEMA)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
+from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 
@@ -29,20 +30,21 @@ def rollup(facts: DataFrame) -> DataFrame:
 
 def spread(facts: DataFrame, partitions: int, day: str = "") -> DataFrame:
     """The same with this number of tasks; if all facts are of one ``day``, the day is not part of the key."""
-    rows = facts.select(
+    rows = facts.selectExpr(
         "dt",
         "run_key",
-        fn.coalesce("input_key", "case_key").alias("input_key"),
+        "coalesce(input_key, case_key) AS input_key",
         "signature",
-        fn.when(fn.col("baseline") == "known", fn.lit(1)).otherwise(fn.lit(0)).alias("known"),
+        "CASE WHEN baseline = 'known' THEN 1 ELSE 0 END AS known",
     )
     # coalesce moves no row; repartition shuffles, by the one column that no two tasks may share.
     shared = rows.coalesce(1) if partitions == 1 else rows.repartition(partitions, "input_key")
-    keys = [name for name in GRAIN if not (day and name == "dt")]
-    table = shared.groupBy(*keys).agg(
-        fn.min("signature").alias("signature_low"),
-        fn.max("signature").alias("signature_high"),
-        fn.max("known").alias("known"),
+    table = grouped(
+        shared,
+        [name for name in GRAIN if not (day and name == "dt")],
+        "min(signature) AS signature_low",
+        "max(signature) AS signature_high",
+        "max(known) AS known",
     )
     return as_schema(table.withColumn("dt", fn.lit(day)) if day else table, SCHEMA)
 

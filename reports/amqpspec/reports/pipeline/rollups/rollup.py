@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.reports.outcomes import GREEN
 
-GREEN_CODES = tuple(VERDICT_CODES[outcome] for outcome in sorted(GREEN))
-"""The codes of green verdicts."""
+IS_GREEN = f"IN ({', '.join(str(VERDICT_CODES[outcome]) for outcome in sorted(GREEN))})"
+"""Behind a column with a verdict's code: whether it is green."""
+MICROS = "unix_micros(at_us)"
+"""The time of a fact as microseconds since 1970: a primitive to aggregate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,3 @@ class Rollup:
     def small(self) -> bool:
         """Whether all days are computed together."""
         return self.spread is None
-
-
-def micros(column: str = "at_us") -> Column:
-    """A time as microseconds since 1970: a primitive to aggregate."""
-    return fn.unix_micros(column)
-
-
-def count_where(condition: Column) -> Column:
-    """The number of rows that meet a condition; null does not count."""
-    return fn.sum(fn.when(condition, fn.lit(1).cast("bigint")).otherwise(fn.lit(0).cast("bigint")))

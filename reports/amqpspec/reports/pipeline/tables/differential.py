@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
+from amqpspec.reports.pipeline.expressions import day, grouped
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs, until
+from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs
 from amqpspec.reports.pipeline.tasks import as_planned, by_key, with_small
 
 HORIZON_DAYS = 28
@@ -34,14 +34,14 @@ _LINE = ("target", "dialect", "kind")
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is the number of inputs with this vector. ``sample`` names a case; for an input, ``named`` does."""
     runs = newest_runs(inputs, as_of)
-    lines = runs.where("names_line").select("line", "among", *_LINE)
+    lines = runs.where("names_line").selectExpr("line", "among")
     rows = _rows(inputs, runs, as_of)
     partitions = partitions_for(len(inputs["reaction_days"].inputFiles()))
     # Shuffled before they are aggregated, because there are nearly as many groups as rows; by the input alone, which
     # serves all following steps.
     vectors = _vectors(_reactions(by_key(rows, "input_key", partitions), lines))
     # The rows of the samples are few: they are found by a second scan, without a shuffle.
-    chosen = vectors.withColumnRenamed("sample_key", "input_key").withColumnRenamed("among", "of")
+    chosen = vectors.withColumnsRenamed({"sample_key": "input_key", "among": "of"})
     of_samples = with_small(rows, chosen, "input_key")
     members = _reactions(of_samples, lines, "of", "vector", "inputs", "targets")
     return _in_words(inputs, members.where("of = among").withColumnRenamed("input_key", "sample_key"))
@@ -49,8 +49,9 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
     """Reactions of each target's newest version, as numbers of fixed width."""
-    of_newest = with_small(_within(inputs["reaction_days"], as_of), runs.select("run_key", "line"), "run_key")
-    return of_newest.select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
+    lines = runs.selectExpr("run_key", "line")
+    of_newest = with_small(_within(inputs["reaction_days"], as_of), lines, "run_key")
+    return of_newest.selectExpr("input_key", "line", "run_key", "signature_low", "signature_high", "known")
 
 
 def partitions_for(files: int) -> int:
@@ -62,44 +63,45 @@ def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
     """One row for each input and target: the reaction of its newest version, unless it is declared; with the columns
     ``kept``.
     """
-    reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
-    groups = rows.groupBy("input_key", "line", *kept).agg(
-        fn.min("signature_low").alias("low"),
-        fn.max("signature_high").alias("high"),
-        fn.max("known").alias("known"),
-        fn.max("run_key").alias("run_key"),
+    groups = grouped(
+        rows,
+        ("input_key", "line", *kept),
+        "min(signature_low) AS low",
+        "max(signature_high) AS high",
+        "max(known) AS known",
+        "max(run_key) AS run_key",
     )
+    reaction = f"CASE WHEN low = high THEN low ELSE {_VARIES_KEY} END AS signature"
     named = with_small(groups.where("known = 0 AND low IS NOT NULL"), lines, "line")
-    return named.select("input_key", "among", *_LINE, "run_key", reaction.alias("signature"), *kept)
+    return named.selectExpr("input_key", "among", "line", "run_key", reaction, *kept)
 
 
 def _vectors(reactions: DataFrame) -> DataFrame:
     """Vectors with differences: one row each, with one of its inputs."""
     # A reaction that varies may be part of a vector, but makes no difference alone.
-    stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
-    differing = (
-        reactions.groupBy("among", "input_key")
-        .agg(
-            # An exclusive or does not depend on order: the same reactions have the same name, whichever task reads
-            # them first, and its buffer is one number, while a sorted list of targets would need an object for each
-            # group.
-            fn.bit_xor(fn.xxhash64("target", "signature")).alias("vector"),
-            fn.count(fn.lit(1)).alias("targets"),
-            fn.min(stable).alias("low"),
-            fn.max(stable).alias("high"),
-        )
-        .where("low < high")
+    stable = f"CASE WHEN signature != {_VARIES_KEY} THEN signature END"
+    differing = grouped(
+        reactions,
+        ("among", "input_key"),
+        # An exclusive or does not depend on order: the same reactions have the same name, whichever task reads them
+        # first, and its buffer is one number, while a sorted list of targets would need an object for each group.
+        "bit_xor(xxhash64(line, signature)) AS vector",
+        "count(*) AS targets",
+        f"min({stable}) AS low",
+        f"max({stable}) AS high",
     )
-    return differing.groupBy("among", "vector").agg(
-        fn.count(fn.lit(1)).alias("inputs"),
-        fn.max("targets").alias("targets"),
-        fn.min("input_key").alias("sample_key"),
+    return grouped(
+        differing.where("low < high"),
+        ("among", "vector"),
+        "count(*) AS inputs",
+        "max(targets) AS targets",
+        "min(input_key) AS sample_key",
     )
 
 
 def _within(rollup: DataFrame, as_of: date) -> DataFrame:
     """The days of the horizon."""
-    return until(rollup, as_of).where(fn.col("dt") > fn.lit(as_of - timedelta(days=HORIZON_DAYS)))
+    return rollup.where(f"dt <= {day(as_of)} AND dt > {day(as_of - timedelta(days=HORIZON_DAYS))}")
 
 
 def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
@@ -110,49 +112,50 @@ def newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """
     if NEWEST_RUNS in inputs:
         return inputs[NEWEST_RUNS]
-    ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(fn.max("last_us").alias("last_us"))
-    runs = with_small(ended, _runs(inputs), "run_key")
-    last = fn.max(fn.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
-    newest = runs.withColumn("last", last).where("target_version = last.target_version")
-    return newest.select(
+    ended = grouped(_within(inputs["case_days"], as_of), ["run_key"], "max(last_us) AS last_us")
+    same = f"OVER (PARTITION BY {', '.join(_LINE)})"
+    runs = with_small(ended, _runs(inputs), "run_key").selectExpr(
+        "*", f"max(struct(last_us, target_version)) {same} AS last"
+    )
+    return runs.where("target_version = last.target_version").selectExpr(
         "run_key",
         *_LINE,
-        fn.xxhash64(*_LINE).alias("line"),
-        fn.xxhash64("dialect", "kind").alias("among"),
-        (fn.col("run_key") == fn.max("run_key").over(Window.partitionBy(*_LINE))).alias("names_line"),
+        f"xxhash64({', '.join(_LINE)}) AS line",
+        "xxhash64(dialect, kind) AS among",
+        f"run_key = max(run_key) {same} AS names_line",
     )
 
 
 def _runs(inputs: Inputs) -> DataFrame:
     """All runs and campaigns."""
     cases, inputs_of = (
-        named_runs(inputs["runs"], kind).withColumn("kind", fn.lit(kind)) for kind in (CASE, FUZZ)
+        named_runs(inputs["runs"], kind).selectExpr("*", f"'{kind}' AS kind") for kind in (CASE, FUZZ)
     )
     return as_planned(cases.unionByName(inputs_of)).withColumnRenamed("run_dialect", "dialect")
 
 
 def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
     """Members of vectors with names in place of keys."""
-    runs = _runs(inputs).select("run_key", "target_version", "product", "run", "folder")
-    words = inputs["signatures"].select("signature", "reaction")
-    cases = inputs["cases"].select(fn.col("case_key").alias("sample_key"), fn.col("case").alias("sample"))
-    varies = fn.when(fn.col("signature") == _VARIES_KEY, fn.lit(VARIES)).otherwise(fn.col("reaction"))
-    is_case = fn.when(fn.col("kind") == CASE, fn.col("sample"))
-    return (
-        with_small(members, runs, "run_key", "left")
-        .join(words, "signature", "left")
-        .join(cases, "sample_key", "left")
-        .withColumns({"reaction": varies, "sample": is_case, "vector": fn.lower(fn.hex("vector"))})
+    runs = _runs(inputs).selectExpr("run_key", *_LINE, "target_version", "product", "run", "folder")
+    words = inputs["signatures"].selectExpr("signature", "reaction")
+    cases = inputs["cases"].selectExpr("case_key AS sample_key", "`case` AS name")
+    joined = with_small(members, runs, "run_key", "left").join(words, "signature", "left")
+    return joined.join(cases, "sample_key", "left").selectExpr(
+        "* EXCEPT (reaction, name, vector)",
+        f"CASE WHEN signature = {_VARIES_KEY} THEN '{VARIES}' ELSE reaction END AS reaction",
+        f"CASE WHEN kind = '{CASE}' THEN name END AS sample",
+        "lower(hex(vector)) AS vector",
     )
 
 
 def with_sample_ids(mart: DataFrame, facts: DataFrame) -> DataFrame:
     """The mart with the ids of its sample inputs, from the facts of its days: the second, small join."""
-    wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
-    ids = with_small(facts.select("input_key", "input"), wanted, "input_key")
-    names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
-    joined = with_small(mart, names, "sample_key", "left")
-    return as_schema(joined.withColumn("sample", fn.coalesce("sample", "id")), Difference.ddl())
+    wanted = mart.where("sample IS NULL").selectExpr("sample_key")
+    ids = with_small(facts.selectExpr("input_key AS sample_key", "input"), wanted, "sample_key", "semi")
+    found = grouped(ids, ["sample_key"], "min(input) AS id")
+    joined = with_small(mart, found, "sample_key", "left")
+    named = joined.selectExpr("* EXCEPT (sample)", "coalesce(sample, id) AS sample")
+    return as_schema(named, Difference.ddl())
 
 
 MART = Mart(

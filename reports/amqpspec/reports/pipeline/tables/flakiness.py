@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import date
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import FlakyCase
+from amqpspec.reports.pipeline.expressions import names
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import HISTORIES, Inputs, Mart, at, verdict_word
 
@@ -23,21 +23,21 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     return (
         histories(inputs, as_of)
         .where("flips > 0 OR mixed_runs > 0")
-        .select(
-            *FlakyCase.GRAIN,
+        .selectExpr(
+            *map(names, FlakyCase.GRAIN),
             "suite",
             "level",
             "runs",
             "flips",
-            fn.when(fn.col("runs") > 1, fn.col("flips") / (fn.col("runs") - 1)).alias("flip_rate"),
+            "CASE WHEN runs > 1 THEN flips / (runs - 1) END AS flip_rate",
             "mixed_runs",
-            fn.col("all_attempts").alias("attempts"),
-            fn.col("all_green").alias("green"),
-            verdict_word("all_best").alias("best_verdict"),
-            verdict_word("all_worst").alias("worst_verdict"),
-            at("first_us").alias("first_at"),
-            at("flip_us").alias("last_flip_at"),
-            at("last_us").alias("last_at"),
+            "all_attempts AS attempts",
+            "all_green AS green",
+            f"{verdict_word('all_best')} AS best_verdict",
+            f"{verdict_word('all_worst')} AS worst_verdict",
+            f"{at('first_us')} AS first_at",
+            f"{at('flip_us')} AS last_flip_at",
+            f"{at('last_us')} AS last_at",
         )
     )
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
-from amqpspec.reports.pipeline.tables.mart import HISTORIES, Inputs, case_runs, in_order, with_names
+from amqpspec.reports.pipeline.expressions import grouped
+from amqpspec.reports.pipeline.tables.mart import HISTORIES, Inputs, case_runs, with_names
 
 _CASE = ("pair", "case_key")
 _OF_THE_LAST = ("run_key", "attempts", "green", "known", "unexpected", "worst", "last_us")
@@ -25,31 +25,28 @@ def histories(inputs: Inputs, as_of: date) -> DataFrame:
     if HISTORIES in inputs:
         # Few rows, however many facts there are: one task needs no shuffle for the windows of the marts.
         return inputs[HISTORIES].coalesce(1)
-    order = in_order(_CASE, "last_us", "run_key")
-    before = fn.lag("worst").over(order)
-    placed = case_runs(inputs, as_of).select(
+    order = f"OVER (PARTITION BY {', '.join(_CASE)} ORDER BY last_us, run_key)"
+    placed = case_runs(inputs, as_of).selectExpr(
         "*",
-        fn.coalesce((before != fn.col("worst")).cast("bigint"), fn.lit(0)).alias("flip"),
-        fn.lead("run_key").over(order).isNull().alias("is_last"),
+        f"coalesce(lag(worst) {order} != worst, false) AS is_flip",
+        f"lead(run_key) {order} IS NULL AS is_last",
     )
     return with_names(_as_one(placed), inputs)
 
 
 def _as_one(placed: DataFrame) -> DataFrame:
     """Only numbers, which are aggregated in place, in the partition that the window has made."""
-    return placed.groupBy(*_CASE).agg(
-        *(_of_the_last(name) for name in _OF_THE_LAST),
-        fn.count(fn.lit(1)).alias("runs"),
-        fn.sum("flip").alias("flips"),
-        fn.max(fn.when(fn.col("flip") == 1, fn.col("last_us"))).alias("flip_us"),
-        fn.sum((fn.col("worst") != fn.col("best")).cast("bigint")).alias("mixed_runs"),
-        fn.sum("attempts").alias("all_attempts"),
-        fn.sum("green").alias("all_green"),
-        fn.min("best").alias("all_best"),
-        fn.max("worst").alias("all_worst"),
-        fn.min("first_us").alias("first_us"),
+    return grouped(
+        placed,
+        _CASE,
+        *(f"max(CASE WHEN is_last THEN {name} END) AS {name}" for name in _OF_THE_LAST),
+        "count(*) AS runs",
+        "count_if(is_flip) AS flips",
+        "max(CASE WHEN is_flip THEN last_us END) AS flip_us",
+        "count_if(worst != best) AS mixed_runs",
+        "sum(attempts) AS all_attempts",
+        "sum(green) AS all_green",
+        "min(best) AS all_best",
+        "max(worst) AS all_worst",
+        "min(first_us) AS first_us",
     )
-
-
-def _of_the_last(name: str) -> Column:
-    return fn.max(fn.when(fn.col("is_last"), fn.col(name))).alias(name)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.record.evidence import evidence_path
 from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.row import MartRow
+from amqpspec.reports.pipeline.expressions import day, grouped, names
 from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tasks import by_key, with_small
 
@@ -69,7 +69,7 @@ class Mart:
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:
     """The rows that were known on that day."""
-    return rollup.where(fn.col("dt") <= fn.lit(as_of))
+    return rollup.where(f"dt <= {day(as_of)}")
 
 
 def named_runs(runs: DataFrame, kind: str) -> DataFrame:
@@ -88,36 +88,36 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
     all following groups and windows by case; names are added by a small join.
     """
     runs = named_runs(inputs["runs"], CASE).drop("run", "product", "folder")
-    dialects = inputs["cases"].select("case_key", "dialect")
+    dialects = inputs["cases"].selectExpr("case_key", "dialect")
     named = with_small(
         with_small(until(inputs["case_days"], as_of), runs, "run_key"), dialects, "case_key", "left"
     )
-    days = named.withColumn("dialect", fn.coalesce("dialect", "run_dialect")).withColumn(
-        "pair", fn.xxhash64("target", "target_version", "suite_version", "dialect")
-    )
-    return _whole_runs(by_key(days.select("run_key", "case_key", "pair", *_SUMS, *_ENDS), "case_key"))
+    pair = "xxhash64(target, target_version, suite_version, coalesce(dialect, run_dialect)) AS pair"
+    return _whole_runs(by_key(named.selectExpr("run_key", "case_key", pair, *_SUMS, *_ENDS), "case_key"))
 
 
 def _whole_runs(days: DataFrame) -> DataFrame:
     """A run over midnight as one row: the attempts of both days are added."""
-    return days.groupBy("run_key", "case_key", "pair").agg(
-        *(fn.sum(name).alias(name) for name in _SUMS),
-        fn.max("worst").alias("worst"),
-        fn.min("best").alias("best"),
-        fn.min("first_us").alias("first_us"),
-        fn.max("last_us").alias("last_us"),
+    return grouped(
+        days,
+        ("run_key", "case_key", "pair"),
+        *(f"sum({name}) AS {name}" for name in _SUMS),
+        "max(worst) AS worst",
+        "min(best) AS best",
+        "min(first_us) AS first_us",
+        "max(last_us) AS last_us",
     )
 
 
 def with_names(rows: DataFrame, inputs: Inputs) -> DataFrame:
     """Rows of a run and a case with their names; a case without a name is identified by its key."""
-    cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
+    cases = inputs["cases"].selectExpr("case_key", "dialect", "`case`", "suite", "title", "level")
     of_runs = with_small(rows, named_runs(inputs["runs"], CASE), "run_key")
     joined = with_small(of_runs, cases, "case_key", "left")
-    return joined.select(
-        *joined.drop("dialect", "case", "run_dialect").columns,
-        fn.coalesce("dialect", "run_dialect").alias("dialect"),
-        fn.coalesce("case", fn.lower(fn.hex("case_key"))).alias("case"),
+    return joined.selectExpr(
+        "* EXCEPT (dialect, `case`, run_dialect)",
+        "coalesce(dialect, run_dialect) AS dialect",
+        "coalesce(`case`, lower(hex(case_key))) AS `case`",
     )
 
 
@@ -126,64 +126,52 @@ def campaigns(inputs: Inputs) -> DataFrame:
     return named_runs(inputs["runs"], FUZZ).withColumnRenamed("run_dialect", "dialect")
 
 
+def first_of(rows: DataFrame, keys: tuple[str, ...], order: str) -> DataFrame:
+    """Of the rows with the same keys, the first one in this order; ``_place`` is its number."""
+    place = f"row_number() OVER (PARTITION BY {names(*keys)} ORDER BY {order}) AS _place"
+    return rows.selectExpr("*", place).where("_place = 1")
+
+
 def newest(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     """Of the rows with the same keys, the one that ended last; among equal times, always the same one."""
-    ordered = Window.partitionBy(*keys).orderBy(fn.desc("last_us"), fn.desc("run_key"))
-    return rows.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1").drop("_place")
+    return first_of(rows, keys, "last_us DESC, run_key DESC")
 
 
 def newest_versions(rows: DataFrame) -> DataFrame:
-    """``target, dialect, target_version``: the version in which each target was last seen in a dialect."""
-    seen = rows.groupBy("target", "dialect", "target_version").agg(fn.max("last_us").alias("last_us"))
-    ordered = Window.partitionBy("target", "dialect").orderBy(fn.desc("last_us"), fn.desc("target_version"))
-    first = seen.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1")
-    return first.select("target", "dialect", "target_version")
+    """``target, dialect, newest_version``: the version in which each target was last seen in a dialect."""
+    seen = grouped(rows, ("target", "dialect", "target_version"), "max(last_us) AS last_us")
+    first = first_of(seen, ("target", "dialect"), "last_us DESC, target_version DESC")
+    return first.selectExpr("target", "dialect", "target_version AS newest_version")
 
 
 def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
     """Rows with ``newest``: whether this is the version in which the target was last seen, among all that were
     ``seen``.
     """
-    marked = newest_versions(seen).withColumn("newest", fn.lit(True))
-    joined = with_small(rows, marked, ("target", "dialect", "target_version"), "left")
-    return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
+    joined = with_small(rows, newest_versions(seen), ("target", "dialect"), "left")
+    return joined.selectExpr("*", "target_version = newest_version AS newest")
 
 
-def verdict_word(code: str) -> Column:
+def verdict_word(code: str) -> str:
     """A verdict's code as its word."""
     words = " ".join(f"WHEN {number} THEN '{outcome}'" for outcome, number in VERDICT_CODES.items())
-    return fn.expr(f"CASE {code} {words} END")
+    return f"CASE {code} {words} END"
 
 
-def baseline_word() -> Column:
-    """``unexpected`` if one attempt was, otherwise ``known`` if one was, otherwise empty."""
-    known = fn.when(fn.col("known") > 0, fn.lit("known")).otherwise(fn.lit(""))
-    return fn.when(fn.col("unexpected") > 0, fn.lit("unexpected")).otherwise(known)
+BASELINE_WORD = "CASE WHEN unexpected > 0 THEN 'unexpected' WHEN known > 0 THEN 'known' ELSE '' END"
+"""``unexpected`` if one attempt was, otherwise ``known`` if one was, otherwise empty."""
+_PATH = f"concat_ws('/', folder, format_string('{evidence_path('%s')}', `case`))"
+EVIDENCE = f"CASE WHEN worst > {NOT_RUN} THEN {_PATH} END"
+"""The path of a case's transcript, if the case ran."""
 
 
-def evidence() -> Column:
-    """The path of a case's transcript, if the case ran."""
-    path = fn.concat_ws("/", "folder", fn.format_string(evidence_path("%s"), "case"))
-    return fn.when(fn.col("worst") > NOT_RUN, path)
-
-
-def at(column: str) -> Column:
+def at(column: str) -> str:
     """Microseconds since 1970 as a time."""
-    return fn.timestamp_micros(fn.col(column))
+    return f"timestamp_micros({column})"
 
 
-def version_order(version: Column) -> Column:
+def version_order(version: str) -> str:
     """Versions in the order of releases: 3.9 before 3.10, 4.0-rc.1 before 4.0 before 4.0.1."""
-    parts = fn.filter(fn.split(version, "[^0-9A-Za-z]+"), lambda part: part != "")
-    ranked = fn.transform(
-        parts,
-        lambda part: fn.when(
-            part.rlike("^[0-9]+$"), fn.concat(fn.lit("2"), fn.lpad(part, 12, "0"))
-        ).otherwise(fn.concat(fn.lit("0"), part)),
-    )
-    return fn.concat(ranked, fn.array(fn.lit("1")))
-
-
-def in_order(keys: tuple[str, ...], *order: str) -> WindowSpec:
-    """A window over the rows with the same keys in an order."""
-    return Window.partitionBy(*keys).orderBy(*order)
+    parts = f"filter(split({version}, '[^0-9A-Za-z]+'), part -> part != '')"
+    rank = "CASE WHEN part RLIKE '^[0-9]+$' THEN concat('2', lpad(part, 12, '0')) ELSE concat('0', part) END"
+    return f"concat(transform({parts}, part -> {rank}), array('1'))"

@@ -11,25 +11,32 @@ from __future__ import annotations
 
 from datetime import date
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.reports.marts.rows import Regression
-from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
+from amqpspec.reports.pipeline.rollups.rollup import IS_GREEN
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    EVIDENCE,
     HISTORIES,
     Inputs,
     Mart,
     at,
-    evidence,
     verdict_word,
     version_order,
 )
 
-_CASE = ("target", "dialect", "case")
+_CASE = ("target", "dialect", "`case`")
 _CARRIED = ("target_version", "suite_version", "worst", "run", "mixed")
-TARGET, SUITE, BOTH = "target-version", "suite-version", "both"
+_NEIGHBOURS = """array(
+    struct('target-version' AS change, by_target AS old),
+    struct('suite-version' AS change, by_suite AS old),
+    struct('both' AS change, CASE WHEN by_target IS NULL AND by_suite IS NULL THEN by_time END AS old))"""
+"""The pairs with which each pair is compared, and the kind of change; null if there is none."""
+_DIRECTION = f"""CASE
+    WHEN old.worst {IS_GREEN} AND worst NOT {IS_GREEN} AND worst > old.worst THEN 'regressed'
+    WHEN old.worst NOT {IS_GREEN} AND worst {IS_GREEN} AND old.worst > worst THEN 'fixed'
+    ELSE 'changed' END"""
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -37,69 +44,44 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
     ``flaky``: a side also had other verdicts.
     """
-    pairs = histories(inputs, as_of).select(
+    pairs = histories(inputs, as_of).selectExpr(
         *_CASE, *_CARRIED[:-1], "suite", "level", "folder", "first_us",
-        (fn.col("all_best") != fn.col("all_worst")).alias("mixed"),
-        version_order(fn.col("target_version")).alias("target_order"),
-        version_order(fn.col("suite_version")).alias("suite_order"),
+        "all_best != all_worst AS mixed",
+        f"{version_order('target_version')} AS target_order",
+        f"{version_order('suite_version')} AS suite_order",
     )  # fmt: skip
-    by_target = _before(Window.partitionBy(*_CASE, "suite_version").orderBy("target_order", "target_version"))
-    by_suite = _before(Window.partitionBy(*_CASE, "target_version").orderBy("suite_order", "suite_version"))
-    by_time = _before(Window.partitionBy(*_CASE).orderBy("first_us", "target_order", "suite_order"))
-    placed = pairs.select(
-        "*", by_target.alias("by_target"), by_suite.alias("by_suite"), by_time.alias("by_time")
+    placed = pairs.selectExpr(
+        "*",
+        f"{_before('suite_version', 'target_order, target_version')} AS by_target",
+        f"{_before('target_version', 'suite_order, suite_version')} AS by_suite",
+        f"{_before('', 'first_us, target_order, suite_order')} AS by_time",
     )
-    return _compared(placed.select("*", fn.inline(_neighbours())))
+    return _compared(placed.selectExpr("*", f"inline({_NEIGHBOURS})"))
 
 
-def _neighbours() -> Column:
-    """The pairs with which each pair is compared, and the kind of change; null if there is none."""
-    alone = fn.col("by_target").isNull() & fn.col("by_suite").isNull()
-    found = (
-        (TARGET, fn.col("by_target")),
-        (SUITE, fn.col("by_suite")),
-        (BOTH, fn.when(alone, fn.col("by_time"))),
-    )
-    return fn.array(*(fn.struct(fn.lit(change).alias("change"), old.alias("old")) for change, old in found))
-
-
-def _before(window: WindowSpec) -> Column:
-    """The previous pair, as a struct."""
-    return fn.lag(fn.struct(*_CARRIED)).over(window)
+def _before(same: str, order: str) -> str:
+    """The previous pair of a case with the same value in this column, as a struct."""
+    keys = ", ".join(filter(None, (*_CASE, same)))
+    return f"lag(struct({', '.join(_CARRIED)})) OVER (PARTITION BY {keys} ORDER BY {order})"
 
 
 def _compared(placed: DataFrame) -> DataFrame:
     """Each pair next to a previous one with a different verdict."""
-    old = fn.col("old")
-    rows = placed.where(old.isNotNull() & (old["worst"] != fn.col("worst"))).select(
-        *_CASE, "suite", "level", "folder", "worst", "change",
-        fn.col("target_version").alias("to_target_version"),
-        fn.col("suite_version").alias("to_suite_version"),
-        old["target_version"].alias("from_target_version"),
-        old["suite_version"].alias("from_suite_version"),
-        old["worst"].alias("was"),
-        (old["mixed"] | fn.col("mixed")).alias("flaky"),
-        old["run"].alias("from_run"),
-        fn.col("run").alias("to_run"),
-        at("first_us").alias("at"),
+    return placed.where("old IS NOT NULL AND old.worst != worst").selectExpr(
+        *_CASE, "suite", "level", "change",
+        "target_version AS to_target_version",
+        "suite_version AS to_suite_version",
+        "old.target_version AS from_target_version",
+        "old.suite_version AS from_suite_version",
+        f"{verdict_word('old.worst')} AS from_verdict",
+        f"{verdict_word('worst')} AS to_verdict",
+        f"{_DIRECTION} AS direction",
+        "old.mixed OR mixed AS flaky",
+        "old.run AS from_run",
+        "run AS to_run",
+        f"{at('first_us')} AS at",
+        f"{EVIDENCE} AS evidence",
     )  # fmt: skip
-    return rows.withColumns(
-        {
-            "from_verdict": verdict_word("was"),
-            "to_verdict": verdict_word("worst"),
-            "direction": _direction(),
-            "evidence": evidence(),
-        }
-    )
-
-
-def _direction() -> Column:
-    was_green, is_green = fn.col("was").isin(*GREEN_CODES), fn.col("worst").isin(*GREEN_CODES)
-    return (
-        fn.when(was_green & ~is_green & (fn.col("worst") > fn.col("was")), fn.lit("regressed"))
-        .when(~was_green & is_green & (fn.col("was") > fn.col("worst")), fn.lit("fixed"))
-        .otherwise(fn.lit("changed"))
-    )
 
 
 MART = Mart(Regression, ("case_days", "runs", "cases"), table, shares=(HISTORIES,))

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from datetime import date
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.reports.marts.rows import LatestVerdict, RequirementStatus
+from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    BASELINE_WORD,
+    EVIDENCE,
     HISTORIES,
     Inputs,
     Mart,
     at,
-    baseline_word,
-    evidence,
+    first_of,
     newest,
     verdict_word,
     with_newest,
@@ -27,6 +28,11 @@ from amqpspec.reports.pipeline.tables.mart import (
 from amqpspec.reports.pipeline.tasks import with_small
 
 _WHO = ("target", "target_version", "dialect")
+_COUNTS = ("cases", "judged", "green")
+_STATUS = (
+    "CASE WHEN worst IS NOT NULL THEN 'judged' WHEN length(coalesce(excluded, '')) > 0 THEN 'excluded' "
+    "WHEN cases > 0 THEN 'not-run' ELSE 'open' END"
+)
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -35,22 +41,21 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     worst = _worst(inputs, newest(seen, LatestVerdict.GRAIN))
     # The joined tables have no more rows than the mart.
     judged = with_small(_targets_times_requirements(inputs, seen), worst, (*_WHO, "requirement_key"), "left")
-    rows = with_small(judged, _linked(inputs), "requirement_key", "left")
-    return rows.select(
-        *(column for column in rows.columns if column not in ("cases", "judged", "green")),
-        _status().alias("status"),
-        verdict_word("worst").alias("verdict"),
-        fn.col("worst").alias("verdict_code"),
-        baseline_word().alias("baseline"),
-        *(fn.coalesce(name, fn.lit(0)).alias(name) for name in ("cases", "judged", "green")),
-        at("last_us").alias("at"),
-        evidence().alias("evidence"),
+    return with_small(judged, _linked(inputs), "requirement_key", "left").selectExpr(
+        f"* EXCEPT ({', '.join(_COUNTS)})",
+        f"{_STATUS} AS status",
+        f"{verdict_word('worst')} AS verdict",
+        "worst AS verdict_code",
+        f"{BASELINE_WORD} AS baseline",
+        *(f"coalesce({name}, 0) AS {name}" for name in _COUNTS),
+        f"{at('last_us')} AS at",
+        f"{EVIDENCE} AS evidence",
     )
 
 
 def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
-    who = with_newest(seen.select(*_WHO).distinct(), seen)
-    rows = inputs["requirements"].select(
+    who = with_newest(seen.selectExpr(*_WHO).distinct(), seen)
+    rows = inputs["requirements"].selectExpr(
         "requirement_key", "dialect", "requirement", "level", "section", "same_as", "excluded"
     )
     return with_small(who, rows, "dialect")
@@ -58,29 +63,20 @@ def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
 
 def _linked(inputs: Inputs) -> DataFrame:
     """The number of cases that cover a requirement."""
-    return inputs["case_requirements"].groupBy("requirement_key").agg(fn.count(fn.lit(1)).alias("cases"))
+    return grouped(inputs["case_requirements"], ["requirement_key"], "count(*) AS cases")
 
 
 def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
     """For each target and requirement the worst verdict, and the first case by name with it."""
-    links = inputs["case_requirements"].select("case_key", "requirement_key")
-    same = Window.partitionBy(*_WHO, "requirement_key")
-    rows = with_small(latest, links, "case_key").select(
-        *_WHO, "requirement_key", "case", "run", "folder", "worst", "last_us", "known", "unexpected",
-        fn.count(fn.lit(1)).over(same).alias("judged"),
-        fn.sum((fn.col("green") == fn.col("attempts")).cast("bigint")).over(same).alias("green"),
-        fn.row_number().over(same.orderBy(fn.desc("worst"), "case")).alias("_place"),
+    links = inputs["case_requirements"].selectExpr("case_key", "requirement_key")
+    keys = (*_WHO, "requirement_key")
+    same = f"OVER (PARTITION BY {', '.join(keys)})"
+    rows = with_small(latest, links, "case_key").selectExpr(
+        *keys, "`case`", "run", "folder", "worst", "last_us", "known", "unexpected",
+        f"count(*) {same} AS judged",
+        f"count_if(green = attempts) {same} AS green",
     )  # fmt: skip
-    return rows.where("_place = 1").drop("_place")
-
-
-def _status() -> Column:
-    return (
-        fn.when(fn.col("worst").isNotNull(), fn.lit("judged"))
-        .when(fn.length(fn.coalesce("excluded", fn.lit(""))) > 0, fn.lit("excluded"))
-        .when(fn.col("cases") > 0, fn.lit("not-run"))
-        .otherwise(fn.lit("open"))
-    )
+    return first_of(rows, keys, "worst DESC, `case`")
 
 
 MART = Mart(

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from datetime import date
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as fn
+from pyspark.sql import DataFrame
 
 from amqpspec.reports.marts.rows import LatestVerdict
+from amqpspec.reports.pipeline.expressions import names
 from amqpspec.reports.pipeline.tables.histories import histories
 from amqpspec.reports.pipeline.tables.mart import (
+    BASELINE_WORD,
+    EVIDENCE,
     HISTORIES,
     Inputs,
     Mart,
     at,
-    baseline_word,
-    evidence,
     newest,
     verdict_word,
     with_newest,
@@ -29,19 +29,20 @@ def latest(inputs: Inputs, as_of: date) -> DataFrame:
     """The last run of each target, version, dialect and case; ``runs`` counts all of them."""
     rows = histories(inputs, as_of)
     # A window, not a group: the complete row of the last run is needed, and histories are few.
-    counted = rows.withColumn("runs", fn.sum("runs").over(Window.partitionBy(*LatestVerdict.GRAIN)))
+    all_runs = f"sum(runs) OVER (PARTITION BY {names(*LatestVerdict.GRAIN)}) AS runs"
+    counted = rows.selectExpr("* EXCEPT (runs)", all_runs)
     return with_newest(newest(counted, LatestVerdict.GRAIN), rows)
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``newest`` means that the target was last seen in this version; a verdict is that of the worst attempt."""
-    return latest(inputs, as_of).select(
+    return latest(inputs, as_of).selectExpr(
         "*",
-        verdict_word("worst").alias("verdict"),
-        fn.col("worst").alias("verdict_code"),
-        baseline_word().alias("baseline"),
-        at("last_us").alias("at"),
-        evidence().alias("evidence"),
+        f"{verdict_word('worst')} AS verdict",
+        "worst AS verdict_code",
+        f"{BASELINE_WORD} AS baseline",
+        f"{at('last_us')} AS at",
+        f"{EVIDENCE} AS evidence",
     )
 
 
