@@ -61,13 +61,8 @@ def test_cases_run_side_by_side_and_heavy_ones_alone(tmp_path: Path) -> None:
 
 def test_connections_bound_how_many_run_at_once(tmp_path: Path) -> None:
     beside = Counter()
-
-    def counted(peer: Peer) -> Verdict:
-        with beside:
-            return passes(peer)
-
     with reference_world(tmp_path) as world:
-        run_cases(world, [make(f"c{n}", counted) for n in range(10)], Settings(connections=2))
+        run_cases(world, [make(f"c{n}", beside.passes) for n in range(10)], Settings(connections=2))
     assert beside.most <= 2 and beside.total == 10
 
 

@@ -56,25 +56,19 @@ def test_with_one_connection_and_no_hook_the_target_is_gone(tmp_path: Path) -> N
 
 def test_a_fresh_target_is_restarted_after_each_case(tmp_path: Path) -> None:
     beside = Counter()
-
-    def counted(peer: Peer) -> Verdict:
-        with beside:
-            return passes(peer)
-
     with mortal_world(tmp_path, revivable=True) as (world, mortal):
-        rows, complete = run_cases(world, [make(f"c{n}", counted) for n in range(4)], FRESH)
+        rows, complete = run_cases(world, [make(f"c{n}", beside.passes) for n in range(4)], FRESH)
         assert complete and mortal.restarts == 4
     assert beside.most == 1 and {row.verdict for row in rows.values()} == {Outcome.PASS}
 
 
 def test_slow_cases_of_a_fresh_target_have_it_to_themselves_too(tmp_path: Path) -> None:
     beside = Counter()
-
-    def counted(peer: Peer) -> Verdict:
-        with beside:
-            return passes(peer)
-
-    cases = [make("a", counted), make("s1", counted, slow=True), make("s2", counted, slow=True)]
+    cases = [
+        make("a", beside.passes),
+        make("s1", beside.passes, slow=True),
+        make("s2", beside.passes, slow=True),
+    ]
     with mortal_world(tmp_path, revivable=True) as (world, mortal):
         rows, complete = run_cases(world, cases, FRESH)
         assert complete and mortal.restarts == 3

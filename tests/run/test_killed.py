@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from amqpspec.record.journal import JournalError, Node, read_nodes
 from amqpspec.reference.server import ReferenceBroker
+from tests.tools import amqpspec
 from tests.waiting import PATIENCE_S, until
 
 DIALECTS = {
@@ -19,11 +18,6 @@ DIALECTS = {
     "amqp-1-0": ("amqp-1-0", ("transfer*", "links*", "flow*")),
 }
 ENOUGH = 8
-
-
-def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "amqpspec.cli.main", *words]
-    return subprocess.Popen(command, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def nodes_of(folder: Path) -> list[Node]:

@@ -6,8 +6,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from amqpspec.run.amqp_1_0 import nodes
 from amqpspec.run.made import Notes, kept_by
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from tests.peer.amqp_1_0.fake import peer
+from tests.tools import amqpspec
 from tests.waiting import PATIENCE_S, until
 
 RABBITMQ_4: dict[str, Any] = {
@@ -202,11 +201,6 @@ targets:
 
 def lines(path: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
-
-
-def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "amqpspec.cli.main", *words]
-    return subprocess.Popen(command, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 @pytest.fixture

@@ -77,5 +77,10 @@ class Counter:
         with self._lock:
             self.now -= 1
 
+    def passes(self, peer: Peer) -> Verdict:
+        """A case that is counted while it runs."""
+        with self:
+            return passes(peer)
+
 
 __all__ = ["QUICK", "ROW", "Counter", "Live", "make", "passes", "reference_world", "run_cases"]

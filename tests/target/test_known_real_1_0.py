@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +23,7 @@ from amqpspec.target.known.state import StateFile
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from tests.target.test_known_real import IN_FOLDERS, in_service, open_connection, speaking
+from tests.tools import amqpspec
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
@@ -123,11 +122,6 @@ def managed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnownBroker]:
     yield from in_service(request.param, tmp_path_factory.mktemp(request.param))
-
-
-def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "amqpspec.cli.main", *words]
-    return subprocess.Popen(command, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def there(running: Running, addresses: set[str]) -> set[str]:
