@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from amqpspec import suites
 from amqpspec.cli.hosted import tell_host
 from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.github import SHOWN, workflow_commands
@@ -18,6 +18,7 @@ from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.run_sarif import FINGERPRINT, SUITES, run_sarif
 from amqpspec.reports.standing import Deviations
 from amqpspec.run.case import load_suite
+from amqpspec.spec.dialects import certified_dialects
 from tests.reports import synthetic
 
 
@@ -64,11 +65,26 @@ def test_a_case_of_the_suite_is_found_where_it_is_written(harbor: LoadedRun) -> 
     ours, theirs = (result["locations"][0]["physicalLocation"] for result in run["results"])
     place = ours["artifactLocation"]
     assert place == {"uri": "amqpspec/suites/amqp_0_9_1/channel.py", "uriBaseId": SUITES}
-    body = inspect.unwrap(load_suite("amqp-0-9-1")["channel.open.twice"].body)
-    source = Path(body.__code__.co_filename)
-    line = source.read_text("utf-8").splitlines()[ours["region"]["startLine"] - 1]
-    assert line.startswith('@on_channel("channel.open.twice"')
+    assert_begins(place["uri"], ours["region"]["startLine"], '@on_channel("channel.open.twice"')
     assert theirs["artifactLocation"]["uri"] == "evidence/x%20y.jsonl"
+
+
+def assert_begins(uri: str, line: int, start: str | tuple[str, ...]) -> None:
+    source = Path(suites.__path__[0]).parents[1] / uri
+    assert source.read_text("utf-8").splitlines()[line - 1].lstrip().startswith(start)
+
+
+@pytest.mark.parametrize("dialect", certified_dialects())
+def test_every_case_is_found_in_a_file_of_the_suites(dialect: str) -> None:
+    for file, line in {case.place for case in load_suite(dialect).values()}:
+        uri = f"amqpspec/{file.rpartition('/amqpspec/')[2]}"
+        assert uri.startswith("amqpspec/suites/")
+        assert_begins(uri, line, '"""' if line == 1 else ("@", "def "))
+
+
+def test_a_borrowed_case_is_found_where_its_steps_are() -> None:
+    file, line = load_suite("amqp-wire-9-1")["frame.channel-zero"].place
+    assert file.endswith("suites/amqp_0_9_1/framing.py") and line > 1
 
 
 def test_an_annotation_is_one_line_that_nothing_sent_can_leave(harbor: LoadedRun) -> None:

@@ -63,9 +63,12 @@ class Case:
         return min((r.level for r in self.requirements), key=_STRENGTH.index)
 
     @property
-    def line(self) -> int:
-        """Where its function begins in the file that declares it."""
-        return int(inspect.unwrap(self.body).__code__.co_firstlineno)
+    def place(self) -> tuple[str, int]:
+        """The file of its steps, and the line where they begin; of a case that was made of a row, the row's file."""
+        code = inspect.unwrap(self.body).__code__
+        if Path(code.co_filename).is_relative_to(Path(__file__).parent):
+            return str(sys.modules[self.body.__module__].__file__), 1
+        return code.co_filename, code.co_firstlineno
 
     def row(self, verdict: Outcome, **facts: Any) -> CaseRow:
         """The row of this case with a verdict, and the other fields of the row by name."""
@@ -147,6 +150,7 @@ def declare(
         return body(subject)
 
     own.__doc__, own.__module__ = title or body.__doc__, where["__name__"]
+    own.__dict__["__wrapped__"] = body
     where[f"case_{id}"] = case(id, covers, **terms)(own)
 
 

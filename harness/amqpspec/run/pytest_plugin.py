@@ -171,7 +171,8 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the case stands."""
-        return self.path, self.case.line, self.case.id
+        file, line = self.case.place
+        return Path(file), line, self.case.id
 
 
 def _worker(config: pytest.Config) -> str:

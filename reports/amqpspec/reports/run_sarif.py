@@ -95,11 +95,11 @@ def _said(case: CaseRow) -> tuple[tuple[str, str], ...]:
 
 
 def _location(case: CaseRow) -> dict[str, Any]:
-    """The file that declares the case; for a case outside the suites, its evidence."""
+    """The file of the case's steps; for a case outside the suites, its evidence."""
     suite = load_suite(case.dialect) if case.dialect in dialect_ids() else {}
     if case.id in suite:
-        known = suite[case.id]
-        uri, base, line = f"{known.body.__module__.replace('.', '/')}.py", SUITES, known.line
+        file, line = suite[case.id].place
+        uri, base = f"amqpspec/{file.rpartition('/amqpspec/')[2]}", SUITES
     else:
         uri, base, line = quote(visible(case.evidence)) or "results.json", RUN, 1
     return {
