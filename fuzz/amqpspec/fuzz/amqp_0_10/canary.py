@@ -8,26 +8,13 @@ nothing is ever asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.part import (
-    DELIVERY_S,
-    PATIENCE_S,
-    HeldBack,
-    NotConsumed,
-    delivered,
-    judged,
-    stored_changed,
-    token,
-    who_is,
-)
-from amqpspec.fuzz.oracles.suspicion import Suspicion
-from amqpspec.fuzz.states.model import Values, with_names
+from amqpspec.fuzz.oracles.part import HeldBack
+from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, consuming
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -98,25 +85,15 @@ class AssemblyClient(Client):
         self.say("message.transfer", channel, header=[properties], body=body, **args)
 
 
-class AssemblyCanary:
-    """One login's queues; with ``listens``, two of them are subscribed to. Raises Unanswered."""
+class AssemblyCanary(QueueCanary[AssemblyClient]):
+    """Exclusive queues; two of them are subscribed to."""
 
-    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
-        self.who = who_is(values)
-        self.store = f"amqpspec.canary.{number}.s"
-        self.listens, self.inboxes = listens, dict[int, str]()
-        self.expected = b""
-        named = with_names(values, values.queue, f"amqpspec-canary-{number}")
-        self.client = AssemblyClient(subject.address, subject.dialect, named, PATIENCE_S)
-        try:
-            self._settle(number)
-        except Unanswered:
-            self.client.close()
-            raise
+    client_class = AssemblyClient
 
-    def _settle(self, number: int) -> None:
+    def settle(self) -> None:
         """Attach the sessions, if the target allows this many, and declare the queues."""
-        client = self.client
+        client, number = self.client, self.number
+        self.store = f"amqpspec.canary.{number}.s"
         client.enter("session")
         for channel in range(_FIRST, min(_QUIET, client.values.channel_max) + 1):
             client.attach(channel, f"amqpspec-canary-{number}-{channel}".encode())
@@ -124,29 +101,16 @@ class AssemblyCanary:
                 self.inboxes[channel] = f"amqpspec.canary.{number}.i{channel}"
         for channel, queue in ((_STORE, self.store), *self.inboxes.items()):
             client.call("queue.declare", channel, queue=queue, exclusive=True, auto_delete=True)
-        try:
+        with consuming():
             client.subscribe(self.store, _STORED, _STORE, 0)
             for channel, queue in self.inboxes.items():
                 client.subscribe(queue, "inbox", channel, _UNLIMITED)
-        except Unanswered as reason:
-            raise NotConsumed(str(reason), silent=reason.silent) from reason
 
-    def place(self, number: int) -> None:
-        """Store a message."""
-        self.expected = token(number, self.who)
-        self.client.publish(self.store, self.expected)
+    def publish(self, queue: str, body: bytes, channel: int) -> None:
+        """Send a message straight to a queue. Raises HeldBack."""
+        self.client.publish(queue, body, channel)
 
-    def check(self, number: int) -> Iterator[Suspicion]:
-        """What has become of the stored message; what came that was not sent here."""
-        stored = self._fetched()
-        if stored != self.expected:
-            yield stored_changed(self.who, self.expected, stored)
-        own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
-        for channel, body in own.items():
-            self.client.publish(self.inboxes[channel], body, channel)
-        yield from judged(self.who, own, delivered(self.client, own, self._counts))
-
-    def _fetched(self) -> bytes | None:
+    def fetched(self) -> bytes | None:
         """Credit for one message of the store; None if none arrives. Raises Unanswered."""
         client = self.client
         client.say("message.flow", _STORE, destination=_STORED, unit=0, value=1)
@@ -157,5 +121,6 @@ class AssemblyCanary:
             client.passed.append(said)
         return None
 
-    def _counts(self, said: Heard) -> bool:
+    def counts(self, said: Heard) -> bool:
+        """Whether something is a transfer, or on a channel that asked nothing."""
         return said.name == "message.transfer" or said.channel not in (0, _STORE, *self.inboxes)

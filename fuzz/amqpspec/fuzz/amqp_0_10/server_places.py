@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
-from amqpspec.fuzz.clients.part import ServerPlace
+from amqpspec.fuzz.clients.part import ServerPlace, instead
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.model import Side
@@ -24,22 +24,22 @@ _SIZE, _CHANNEL = slice(2, 4), slice(6, 8)
 
 def server_places() -> Iterator[ServerPlace]:
     """From the protocol header to a delivery."""
-    yield _instead("server-header", "greeting", "connect", "protocol-header")
-    yield _instead(
+    yield instead("server-header", "greeting", "connect", "protocol-header")
+    yield instead(
         "server-start",
         "connection.start",
         "connect",
         *_named("control/connection.start", "control/connection.secure"),
     )
-    yield _instead("server-tune", "connection.tune", "connect", *_named("control/connection.tune"))
-    yield _instead(
+    yield instead("server-tune", "connection.tune", "connect", *_named("control/connection.tune"))
+    yield instead(
         "server-open-ok",
         "connection.open-ok",
         "connect",
         *_named("control/connection.open-ok", "control/connection.redirect"),
         *_CLOSES,
     )
-    yield _instead(
+    yield instead(
         "server-attached",
         "session.attached",
         "publish",
@@ -48,16 +48,12 @@ def server_places() -> Iterator[ServerPlace]:
     )
     controls = _named("control/session.")
     yield ServerPlace("server-session", "session.attached", "publish", (*controls, *_CLOSES))
-    yield _instead(
+    yield instead(
         "server-completed", "session.completed", "publish", *_named("control/session.completed", *_RESULTS)
     )
-    yield _instead(
+    yield instead(
         "server-transfer", "message.transfer", "consume", *_named(*_CONTENTS), *_named("command/message.")
     )
-
-
-def _instead(name: str, after: str, scenario: str, *productions: str) -> ServerPlace:
-    return ServerPlace(name, after, scenario, productions, in_place=True)
 
 
 def _named(*starts: str) -> tuple[str, ...]:

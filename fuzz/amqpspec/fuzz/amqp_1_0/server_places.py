@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.clients.part import ServerPlace
+from amqpspec.fuzz.clients.part import ServerPlace, instead
 from amqpspec.fuzz.grammar import grammar
 
 FAMILIES = ("C01", "C02", "C03", "C04", "C05", "C06", "C07", "C08", "C09", "C11", "C12")
@@ -18,24 +18,20 @@ _ON_LINKS = ("performative/flow", "performative/flow/bare", "performative/detach
 
 def server_places() -> Iterator[ServerPlace]:
     """From the protocol header to a delivery."""
-    yield _instead("server-header", "sasl-header", "connect", "protocol-header/amqp", "protocol-header/sasl")
-    yield _instead("server-mechanisms", "sasl-mechanisms", "connect", *_named("sasl/sasl-mechanisms"))
-    yield _instead(
+    yield instead("server-header", "sasl-header", "connect", "protocol-header/amqp", "protocol-header/sasl")
+    yield instead("server-mechanisms", "sasl-mechanisms", "connect", *_named("sasl/sasl-mechanisms"))
+    yield instead(
         "server-outcome", "sasl-outcome", "connect", *_named("sasl/sasl-outcome", "sasl/sasl-challenge")
     )
-    yield _instead("server-open", "open", "connect", *_named("performative/open"), "performative/close")
-    yield _instead("server-begin", "begin", "send", *_named("server/begin"), *_ENDS)
-    yield _instead("server-attach", "attach", "send", *_named("server/attach", "source/", "target/"), *_ENDS)
+    yield instead("server-open", "open", "connect", *_named("performative/open"), "performative/close")
+    yield instead("server-begin", "begin", "send", *_named("server/begin"), *_ENDS)
+    yield instead("server-attach", "attach", "send", *_named("server/attach", "source/", "target/"), *_ENDS)
     yield ServerPlace("server-credit", "flow", "send", _ON_LINKS)
-    yield _instead(
+    yield instead(
         "server-settled", "disposition", "send", *_named("server/disposition", "server/state/"), *_ENDS
     )
     messages = _named("performative/transfer", "section/", "type/", "composite/")
-    yield _instead("server-transfer", "transfer", "receive", *messages, *_ON_LINKS)
-
-
-def _instead(name: str, after: str, scenario: str, *productions: str) -> ServerPlace:
-    return ServerPlace(name, after, scenario, productions, in_place=True)
+    yield instead("server-transfer", "transfer", "receive", *messages, *_ON_LINKS)
 
 
 def _named(*starts: str) -> tuple[str, ...]:

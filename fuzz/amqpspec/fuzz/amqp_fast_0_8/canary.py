@@ -7,25 +7,12 @@ Both queues go with the connection. On one more channel nothing is ever asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.part import (
-    DELIVERY_S,
-    PATIENCE_S,
-    NotConsumed,
-    delivered,
-    judged,
-    stored_changed,
-    token,
-    who_is,
-)
-from amqpspec.fuzz.oracles.suspicion import Suspicion
-from amqpspec.fuzz.states.model import Values, with_names
+from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, consuming
 from amqpspec.wire.amqp_fast_0_8.frames import command_frame
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
@@ -77,51 +64,28 @@ class CommandClient(Client):
         self.say("handle.send", fragment=encode_message(body), **fields)
 
 
-class CommandCanary:
-    """One login's queues; with ``listens``, one of them is read all the time. Raises Unanswered."""
+class CommandCanary(QueueCanary[CommandClient]):
+    """Temporary queues; one of them is read all the time."""
 
-    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
-        self.who = who_is(values)
-        self.store = self.inbox = ""
-        self.expected = b""
-        named = with_names(values, values.queue, f"amqpspec-canary-{number}")
-        self.client = CommandClient(subject.address, subject.dialect, named, PATIENCE_S)
-        try:
-            self._settle(listens)
-        except Unanswered:
-            self.client.close()
-            raise
+    client_class = CommandClient
 
-    def _settle(self, listens: bool) -> None:
+    def settle(self) -> None:
         """Open channels and handles, and make the queues."""
         client = self.client
         client.enter("handle")
         for number in (_STORE, _INBOX, _QUIET):
             client.open(number)
-        try:
+        with consuming():
             self.store = client.made_queue(_STORE)
             client.close_handle(_STORE)
-            if listens:
-                self.inbox = client.made_queue(_INBOX)
-        except Unanswered as reason:
-            raise NotConsumed(str(reason), silent=reason.silent) from reason
+            if self.listens:
+                self.inboxes = {_INBOX: client.made_queue(_INBOX)}
 
-    def place(self, number: int) -> None:
-        """Store a message."""
-        self.expected = token(number, self.who)
-        self.client.publish(self.store, self.expected)
+    def publish(self, queue: str, body: bytes, channel: int) -> None:
+        """Send a message to a queue, always on the handle that sends."""
+        self.client.publish(queue, body)
 
-    def check(self, number: int) -> Iterator[Suspicion]:
-        """What has become of the stored message; what came that was not sent here."""
-        stored = self._fetched()
-        if stored != self.expected:
-            yield stored_changed(self.who, self.expected, stored)
-        own = {_INBOX: token(-number, self.who)} if self.inbox else {}
-        for body in own.values():
-            self.client.publish(self.inbox, body)
-        yield from judged(self.who, own, delivered(self.client, own, self._counts))
-
-    def _fetched(self) -> bytes | None:
+    def fetched(self) -> bytes | None:
         """Read the store for a moment; None if nothing arrives. Raises Unanswered."""
         client = self.client
         client.open_handle(_STORE)
@@ -148,5 +112,6 @@ class CommandCanary:
         self.client.passed[:] = [s for s in self.client.passed if s not in found]
         return [said.payload for said in found]
 
-    def _counts(self, said: Heard) -> bool:
+    def counts(self, said: Heard) -> bool:
+        """Whether something is a message, or on the channel that asked nothing."""
         return said.name == "handle.notify" or said.channel == _QUIET

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.clients.part import ServerPlace
+from amqpspec.fuzz.clients.part import ServerPlace, instead
 
 FAMILIES = ("C02", "C04", "C08", "C09", "C11")
 """Those about sizes, windows, order and tables: logins, entities and selectors are only sent by clients."""
@@ -22,15 +22,11 @@ _MESSAGES = ("command/handle.notify", "command/handle.prepare", "command/handle.
 
 def server_places() -> Iterator[ServerPlace]:
     """From the challenge to a message."""
-    yield _instead("server-challenge", "connection.challenge", "connect", "command/connection.challenge")
-    yield _instead("server-tune", "connection.tune", "connect", "command/connection.tune")
-    yield _instead("server-opened", "connection.reply", "connect", "command/connection.reply", *_ENDS)
-    yield _instead("server-channel", "channel.reply", "connect", "command/channel.reply", *_ENDS)
-    yield _instead("server-handle", "handle.created", "receive", "command/handle.created", *_ENDS)
-    yield _instead("server-confirmed", "handle.reply", "send", "command/handle.reply", *_ENDS)
-    yield _instead("server-message", "handle.notify", "receive", *_MESSAGES, "command/handle.reply", *_ENDS)
-    yield _instead("server-index", "handle.index", "browse", *_MESSAGES, *_ENDS)
-
-
-def _instead(name: str, after: str, scenario: str, *productions: str) -> ServerPlace:
-    return ServerPlace(name, after, scenario, productions, in_place=True)
+    yield instead("server-challenge", "connection.challenge", "connect", "command/connection.challenge")
+    yield instead("server-tune", "connection.tune", "connect", "command/connection.tune")
+    yield instead("server-opened", "connection.reply", "connect", "command/connection.reply", *_ENDS)
+    yield instead("server-channel", "channel.reply", "connect", "command/channel.reply", *_ENDS)
+    yield instead("server-handle", "handle.created", "receive", "command/handle.created", *_ENDS)
+    yield instead("server-confirmed", "handle.reply", "send", "command/handle.reply", *_ENDS)
+    yield instead("server-message", "handle.notify", "receive", *_MESSAGES, "command/handle.reply", *_ENDS)
+    yield instead("server-index", "handle.index", "browse", *_MESSAGES, *_ENDS)

@@ -32,6 +32,11 @@ class ServerPlace:
         return State(self.name, (), self.next)
 
 
+def instead(name: str, after: str, scenario: str, *productions: str) -> ServerPlace:
+    """A place in which productions come in place of a frame of the server."""
+    return ServerPlace(name, after, scenario, productions, in_place=True)
+
+
 class ClientsPart(Part, Protocol):
     """Where clients of a dialect can be fuzzed; no place by default.
 

@@ -6,11 +6,12 @@ Knows: trees, states. Must not know: any family, what the ledger says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from amqpspec.fuzz.families.material import names
 from amqpspec.fuzz.grammar import Production, grammar
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Node, Place, Way, edited, octets_at, octets_of, walk
+from amqpspec.fuzz.trees.tree import Node, Place, Role, Way, edited, octets_at, octets_of, walk
 from amqpspec.fuzz.trees.values import boundaries
 
 
@@ -21,6 +22,7 @@ class Bend(NamedTuple):
     steps: tuple[bytes, ...]
 
 
+T = TypeVar("T")
 _FULLY = 2
 
 Bends = Callable[[], Iterable[Bend]]
@@ -130,3 +132,47 @@ def pipelined(parts: Mapping[str, bytes]) -> Iterator[Bend]:
             yield Bend(", ".join(chosen), (b"".join(parts[text] for text in chosen),))
     for text in texts:
         yield Bend(f"{text} 16 times", (parts[text] * 16,))
+
+
+# --- what is put in place of a role, and what comes in numbers
+
+
+def by_role(role: Role, named: str = "") -> Pick:
+    """Parts of a role, under their own names or under this one."""
+    return lambda place: (named or place.node.name) if place.node.role is role else ""
+
+
+def each(make: Callable[[T], bytes]) -> Callable[[Iterable[T]], bytes]:
+    """What is made of several things: the octets of one after the other."""
+    return lambda things: b"".join(map(make, things))
+
+
+def counted_from(first: int, make: Callable[[int], bytes], before: bytes = b"") -> Callable[[int], bytes]:
+    """So many things that have numbers from the first one on, and what comes before them."""
+    return lambda count: before + b"".join(map(make, range(first, first + count)))
+
+
+Kinds = Mapping[str, tuple[str, Callable[[T], bytes]]]
+"""Roles, each with the message that may have to come next, and the octets that are made."""
+
+
+def in_numbers(
+    kinds: Kinds[int], may: Callable[[str], bool], counts: Iterable[int], *touches: str
+) -> Iterator[Location]:
+    """Things of each kind in growing numbers."""
+    for role, (name, make) in kinds.items():
+        if may(name):
+            yield Location(role, many(role, counts, make), touches)
+
+
+def in_names(
+    kinds: Kinds[list[str]], may: Callable[[str], bool], counts: Iterable[int]
+) -> Iterator[Location]:
+    """Names of each kind in growing numbers."""
+    for role, (name, make) in kinds.items():
+        if may(name):
+            yield Location(role, _named(role.partition(".")[2], counts, make))
+
+
+def _named(kind: str, counts: Iterable[int], make: Callable[[list[str]], bytes]) -> Bends:
+    return many(f"names: {kind}", counts, lambda count: make(names(kind, count)))

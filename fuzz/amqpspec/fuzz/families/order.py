@@ -8,11 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from amqpspec.fuzz.families.base import Bend, Location, bend, locations_at, next_productions, numbers_of
+from amqpspec.fuzz.families.base import (
+    Bend,
+    Location,
+    bend,
+    by_role,
+    locations_at,
+    next_productions,
+    numbers_of,
+)
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.states.ways import from_client
-from amqpspec.fuzz.trees.tree import Node, Place, Role, octets_at, octets_of
+from amqpspec.fuzz.trees.tree import Node, Role, octets_at, octets_of
 
 _CHANNELS = (0, 1, 2, 255, 256, 2047, 2048, 32_767, 32_768, 65_534, 65_535)
 _TOUCHES = (
@@ -21,17 +29,15 @@ _TOUCHES = (
 )  # fmt: skip
 
 
-def _channel(place: Place) -> str:
-    return "frame.channel" if place.node.role is Role.CHANNEL else ""
-
-
 def _others(width_octets: int, value: int) -> list[int]:
     return [channel for channel in _CHANNELS if channel != value]
 
 
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
-    yield from locations_at(dialect_id, state, _channel, numbers_of(_others), *_TOUCHES)
+    yield from locations_at(
+        dialect_id, state, by_role(Role.CHANNEL, "frame.channel"), numbers_of(_others), *_TOUCHES
+    )
     yield Location("order.client", lambda: _out_of_state(dialect_id, state, True), _TOUCHES)
     yield Location("order.server", lambda: _out_of_state(dialect_id, state, False), _TOUCHES)
     yield Location("order.twice", lambda: _twice(dialect_id, state), _TOUCHES)

@@ -8,7 +8,7 @@ ever asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,19 +16,9 @@ from typing import Any
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.part import (
-    PATIENCE_S,
-    HeldBack,
-    NotConsumed,
-    delivered,
-    judged,
-    stored_changed,
-    token,
-    who_is,
-)
-from amqpspec.fuzz.oracles.suspicion import Suspicion
-from amqpspec.fuzz.states.model import Step, Values
+from amqpspec.fuzz.oracles.part import HeldBack
+from amqpspec.fuzz.oracles.queues import QueueCanary, consuming
+from amqpspec.fuzz.states.model import Step
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter
@@ -133,62 +123,46 @@ class MethodsClient(Client):
         return None if self.answer("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
 
 
-class MethodsCanary:
-    """One login's queues; with ``listens``, two of them are consumed from. Raises Unanswered."""
+class MethodsCanary(QueueCanary[MethodsClient]):
+    """Exclusive queues; two of them are consumed from."""
 
-    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
-        self.who = who_is(values)
-        self.store = f"amqpspec.canary.{number}.s"
-        self.inboxes = {_FIRST: f"amqpspec.canary.{number}.i"} if listens else {}
-        self.expected = b""
-        self.client = MethodsClient(subject.address, subject.dialect, values, PATIENCE_S)
-        try:
-            self._settle()
-        except Unanswered:
-            self.client.close()
-            raise
+    client_class = MethodsClient
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Open the channels, if the target allows this many, and the queues."""
-        client = self.client
+        client, name = self.client, f"amqpspec.canary.{self.number}"
+        self.store, self.inboxes = f"{name}.s", {_FIRST: f"{name}.i"} if self.listens else {}
         client.enter("channel")
         if client.values.channel_max >= _QUIET:
             if self.inboxes:
-                self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
+                self.inboxes[_SECOND] = f"{name}.i2"
             for channel in (_SECOND, _QUIET):
                 client.say("channel.open", channel)
                 client.wait("channel.open-ok")
         for channel, queue in ((_FIRST, self.store), *self.inboxes.items()):
             client.say("queue.declare", channel, queue=queue, exclusive=True)
             client.wait("queue.declare-ok")
-        for channel, queue in self.inboxes.items():
-            self._consume(channel, queue)
+        with consuming():
+            for channel, queue in self.inboxes.items():
+                client.say("basic.consume", channel, queue=queue, no_ack=True)
+                client.wait("basic.consume-ok")
 
-    def _consume(self, channel: int, queue: str) -> None:
-        try:
-            self.client.say("basic.consume", channel, queue=queue, no_ack=True)
-            self.client.wait("basic.consume-ok")
-        except Unanswered as reason:
-            raise NotConsumed(str(reason), silent=reason.silent) from reason
+    def publish(self, queue: str, body: bytes, channel: int) -> None:
+        """Send a message straight to a queue. Raises HeldBack."""
+        self.client.publish(queue, body, channel)
 
-    def place(self, number: int) -> None:
-        """Store a message. Raises HeldBack."""
-        self.expected = token(number, self.who)
-        self.client.publish(self.store, self.expected)
+    def fetched(self) -> bytes | None:
+        """Get the stored message. Raises Unanswered, HeldBack."""
+        return self.client.get(self.store)
 
-    def check(self, number: int) -> Iterator[Suspicion]:
-        """What has become of the stored message; what came that was not sent here. Raises Unanswered, HeldBack."""
-        stored = self.client.get(self.store)
-        if stored != self.expected:
-            yield stored_changed(self.who, self.expected, stored)
-        own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
-        for channel, body in own.items():
-            self.client.publish(self.inboxes[channel], body, channel)
-        received = delivered(self.client, own, self._counts)
+    def received(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:
+        """Bodies by channel; a target that blocks publishers need not deliver. Raises Unanswered, HeldBack."""
+        received = super().received(own)
         missing = own.keys() - {channel for channel, _ in received}
-        if missing and stored == self.expected and self.client.is_blocked:
+        if missing and self.stored == self.expected and self.client.is_blocked:
             raise HeldBack(_HELD_BACK)
-        yield from judged(self.who, own, received)
+        return received
 
-    def _counts(self, said: Heard) -> bool:
+    def counts(self, said: Heard) -> bool:
+        """Whether something is a body, or on a channel that asked nothing."""
         return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from amqpspec.fuzz.clients.part import ServerPlace
+from amqpspec.fuzz.clients.part import ServerPlace, instead
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.spec.model import Side
 
@@ -21,6 +21,7 @@ _DELIVERED = (
     "method/basic.consume-ok",
     "method/channel.flow",
 )
+_CONTENT = ("header/basic", "header/basic/bare", "body")
 
 
 def server_places(dialect_id: str) -> Iterator[ServerPlace]:
@@ -30,37 +31,19 @@ def server_places(dialect_id: str) -> Iterator[ServerPlace]:
     def may_come(name: str) -> bool:
         return known[name].sent_by is not Side.CLIENT or name.startswith(_PARTS)
 
-    for place in _places():
+    for place in _PLACES:
         following = tuple(name for name in place.next if may_come(name))
         yield replace(place, next=following)
 
 
-def _places() -> Iterator[ServerPlace]:
-    yield ServerPlace(
-        "server-start", "connection.start", "connect", ("method/connection.start",), in_place=True
-    )
-    yield ServerPlace("server-tune", "connection.tune", "connect", ("method/connection.tune",), in_place=True)
-    yield ServerPlace(
-        "server-open-ok",
-        "connection.open-ok",
-        "connect",
-        ("method/connection.open-ok", _ANY_TIME[0]),
-        in_place=True,
-    )
-    yield ServerPlace("server-channel", "channel.open-ok", "consume", ("method/channel.open-ok", *_ANY_TIME))
-    yield ServerPlace(
-        "server-declare",
-        "queue.declare-ok",
-        "consume",
-        ("method/queue.declare-ok", *_ANY_TIME),
-        in_place=True,
-    )
-    yield ServerPlace("server-consume", "basic.consume-ok", "consume", (*_DELIVERED, *_ANY_TIME))
-    yield ServerPlace(
-        "server-content",
-        "basic.deliver",
-        "consume",
-        ("header/basic", "header/basic/bare", "body", *_ANY_TIME),
-    )
-    yield ServerPlace("server-get", "basic.get-ok", "get", ("content/basic.get-ok",), in_place=True)
-    yield ServerPlace("server-return", "basic.return", "return", ("content/basic.return",), in_place=True)
+_PLACES = (
+    instead("server-start", "connection.start", "connect", "method/connection.start"),
+    instead("server-tune", "connection.tune", "connect", "method/connection.tune"),
+    instead("server-open-ok", "connection.open-ok", "connect", "method/connection.open-ok", _ANY_TIME[0]),
+    ServerPlace("server-channel", "channel.open-ok", "consume", ("method/channel.open-ok", *_ANY_TIME)),
+    instead("server-declare", "queue.declare-ok", "consume", "method/queue.declare-ok", *_ANY_TIME),
+    ServerPlace("server-consume", "basic.consume-ok", "consume", (*_DELIVERED, *_ANY_TIME)),
+    ServerPlace("server-content", "basic.deliver", "consume", (*_CONTENT, *_ANY_TIME)),
+    instead("server-get", "basic.get-ok", "get", "content/basic.get-ok"),
+    instead("server-return", "basic.return", "return", "content/basic.return"),
+)

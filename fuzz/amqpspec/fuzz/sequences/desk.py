@@ -16,7 +16,7 @@ from amqpspec.peer.context import BudgetSpent, Context, Unmet, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.peer.line import Line
 
-_SLICE_S = 0.02
+_SLICE_S, _POLL_S = 0.02, 0.2
 P = TypeVar("P", bound=Line)
 T = TypeVar("T")
 
@@ -139,3 +139,10 @@ def sure(kind: str, act: Callable[[], T]) -> T:
         raise BudgetSpent(str(held)) from held
     except Unmet as unmet:
         raise Violation(kind, unmet.expected, unmet.observed) from unmet
+
+
+def pause(auditor: Line) -> None:
+    """Wait a moment before the next question; nothing that comes then answers one."""
+    until_s = auditor.now() + _POLL_S
+    while not isinstance(auditor.read(until_s), Quiet | Ended | Garbled):
+        pass

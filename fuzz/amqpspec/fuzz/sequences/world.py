@@ -20,6 +20,10 @@ Args = tuple[Arg, ...]
 class Tended(Protocol):
     """Where a program meets the target, as far as a world needs it."""
 
+    def settle(self) -> None:
+        """Wait for the deliveries that are due after a step; raises Violation."""
+        ...
+
     def look(self) -> None:
         """Check the invariants after a step; raises Violation."""
         ...
@@ -69,9 +73,10 @@ class TableWorld(Generic[D]):
         return [Step(verb, args) for args in self._table[verb].options(self._desk)]
 
     def take(self, step: Step) -> None:
-        """Carry out a step, and check the invariants; raises Violation."""
+        """Carry out a step, wait for what is due, and check the invariants; raises Violation."""
         try:
             self._table[step.verb].act(self._desk, *step.args)
+            self._desk.settle()
             self._desk.look()
         except StreamEnded as ended:
             raise Violation("connection refused", "a connection", str(ended)) from ended

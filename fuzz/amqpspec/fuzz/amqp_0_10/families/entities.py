@@ -6,10 +6,11 @@ Knows: what a target has to store for a frame, and what is expensive to evaluate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10.kit import attach, may, say, transfer
 from amqpspec.fuzz.amqp_0_10.samples import QUEUE
-from amqpspec.fuzz.families.base import Bend, Location, many
+from amqpspec.fuzz.families.base import Bend, Location, counted_from, each, in_numbers
 from amqpspec.fuzz.families.material import MATCHES, RESOURCE_COUNTS, TOPIC_KEYS, TOPIC_PATTERNS
 from amqpspec.fuzz.states.model import State
 from amqpspec.wire.amqp_0_10.frames import encode_frame
@@ -23,15 +24,8 @@ _DECLARE = say("queue.declare", exclusive=True, auto_delete=True)
 
 def resources(_: str, state: State) -> Iterator[Location]:
     """Many of everything."""
-    for role, (name, make) in _MANY.items():
-        if may(state, name):
-            yield Location(
-                role, many(role, RESOURCE_COUNTS, make), ("session/attach/one-session-per-transport",)
-            )
-
-
-def _sessions(count: int) -> bytes:
-    return b"".join(attach(channel) for channel in range(2, 2 + min(count, 250)))
+    touches = "session/attach/one-session-per-transport"
+    yield from in_numbers(_MANY, partial(may, state), RESOURCE_COUNTS, touches)
 
 
 def _reattached(count: int) -> bytes:
@@ -51,24 +45,16 @@ def _waiting(count: int) -> bytes:
     )
 
 
-def _queues(count: int) -> bytes:
-    return b"".join(
-        say("queue.declare", queue=f"amqpspec.fuzz.{n}", exclusive=True, auto_delete=True)
-        for n in range(count)
-    )
+def _queue(number: int) -> bytes:
+    return say("queue.declare", queue=f"amqpspec.fuzz.{number}", exclusive=True, auto_delete=True)
 
 
-def _bindings(count: int) -> bytes:
-    binds = (say("exchange.bind", exchange="amq.direct", binding_key=f"k{n}") for n in range(count))
-    return _DECLARE + b"".join(binds)
+def _binding(number: int) -> bytes:
+    return say("exchange.bind", exchange="amq.direct", binding_key=f"k{number}")
 
 
-def _subscriptions(count: int) -> bytes:
-    return _DECLARE + b"".join(say("message.subscribe", destination=f"d{n}") for n in range(count))
-
-
-def _transacted(count: int) -> bytes:
-    return say("tx.select") + transfer(b"x" * 64) * count
+def _subscription(number: int) -> bytes:
+    return say("message.subscribe", destination=f"d{number}")
 
 
 def _unfinished(count: int) -> bytes:
@@ -79,20 +65,16 @@ def _unfinished(count: int) -> bytes:
     return b"".join(begun)
 
 
-def _unrouted(count: int) -> bytes:
-    return transfer(b"x" * 64) * count
-
-
 _MANY: dict[str, tuple[str, Callable[[int], bytes]]] = {
-    "many.sessions": ("session.attach", _sessions),
+    "many.sessions": ("session.attach", lambda count: each(attach)(range(2, 2 + min(count, 250)))),
     "many.reattachments": ("session.attach", _reattached),
     "many.waiting": ("session.attach", _waiting),
-    "many.queues": ("queue.declare", _queues),
-    "many.bindings": ("exchange.bind", _bindings),
-    "many.subscriptions": ("message.subscribe", _subscriptions),
-    "many.transacted": ("tx.select", _transacted),
+    "many.queues": ("queue.declare", counted_from(0, _queue)),
+    "many.bindings": ("exchange.bind", counted_from(0, _binding, _DECLARE)),
+    "many.subscriptions": ("message.subscribe", counted_from(0, _subscription, _DECLARE)),
+    "many.transacted": ("tx.select", lambda count: say("tx.select") + transfer(b"x" * 64) * count),
     "many.unfinished": ("message.transfer", _unfinished),
-    "many.rejected": ("message.transfer", _unrouted),
+    "many.rejected": ("message.transfer", lambda count: transfer(b"x" * 64) * count),
 }
 
 

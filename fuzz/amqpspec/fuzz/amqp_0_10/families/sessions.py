@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from amqpspec.fuzz.amqp_0_10.kit import may, point, say, transfer
-from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at, many, numbers_of
+from amqpspec.fuzz.families.base import Bend, Location, by_role, edges, locations_at, many, numbers_of
 from amqpspec.fuzz.families.material import RESOURCE_COUNTS
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.tree import Role
 from amqpspec.wire.amqp_0_10.malformed import counted, sized
 from amqpspec.wire.amqp_0_10.values import Array, Packed
 
@@ -41,16 +41,12 @@ _IDS = (0, 1, 2, 255, 65_535, 65_536, (1 << 31) - 1, 1 << 31, _TOP - 1, _TOP)
 _OFFSETS = (0, 1, 12, 1 << 31, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 
 
-def _role(role: Role) -> Callable[[Place], str]:
-    return lambda place: place.node.name if place.node.role is role else ""
-
-
 # --- C7
 
 
 def ranges(dialect_id: str, state: State) -> Iterator[Location]:
     """Sets of commands and transfers that contain as many ids as a target is willing to count."""
-    yield from locations_at(dialect_id, state, _role(Role.DELIVERY), numbers_of(edges), *_SETS)
+    yield from locations_at(dialect_id, state, by_role(Role.DELIVERY), numbers_of(edges), *_SETS)
     for name in (*_COMMANDS, *_CONTROLS):
         if may(state, name):
             key = "transfers" if name in _COMMANDS else "commands"
@@ -119,7 +115,7 @@ def _fragments() -> Iterator[Bend]:
 def windows(dialect_id: str, state: State) -> Iterator[Location]:
     """Credit, modes, completions that ask for more, heartbeats."""
     if state.name != "tune":
-        yield from locations_at(dialect_id, state, _role(Role.SEQUENCE), numbers_of(edges))
+        yield from locations_at(dialect_id, state, by_role(Role.SEQUENCE), numbers_of(edges))
     if may(state, "message.flow"):
         yield Location("credit.value", _credits, ("message/set-flow-mode/mode-switching",))
         yield Location("credit.mode", _modes, ("message/set-flow-mode/mode-switching",))

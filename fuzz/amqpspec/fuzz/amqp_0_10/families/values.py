@@ -6,10 +6,11 @@ Knows: encodings, and where a map stands that holds values of any type. Must not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10.kit import attach, maps, may, say, transfer
-from amqpspec.fuzz.families.base import Bends, Location, bend, many
-from amqpspec.fuzz.families.material import DEPTHS, NAME_COUNTS, names
+from amqpspec.fuzz.families.base import Bends, Location, bend, each, in_names, many
+from amqpspec.fuzz.families.material import DEPTHS, NAME_COUNTS
 from amqpspec.fuzz.families.tables import TableForm, table_locations
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import edited
@@ -129,61 +130,40 @@ _NESTED: dict[str, Callable[[int], bytes]] = {
 
 def interning(_: str, state: State) -> Iterator[Location]:
     """Names of every kind, many of each."""
-    for role, (name, make) in _NAMED.items():
-        if may(state, name):
-            kind = role.partition(".")[2]
-            yield Location(role, many(f"names: {kind}", NAME_COUNTS, _made(kind, make)))
+    yield from in_names(_NAMED, partial(may, state), NAME_COUNTS)
 
 
-def _made(kind: str, make: Callable[[list[str]], bytes]) -> Callable[[int], bytes]:
-    return lambda count: make(names(kind, count))
+def _attached(name: str) -> bytes:
+    """A session on the same channel as all others."""
+    octets = name.encode()
+    return say("session.attach", 2, name=octets) + say("session.detach", 2, name=octets)
 
 
-def _keys(texts: list[str]) -> bytes:
-    return transfer(b"", message={"application_headers": dict.fromkeys(texts, "v")})
-
-
-def _clients(texts: list[str]) -> bytes:
-    return say("connection.start-ok", client_properties=dict.fromkeys(texts, "v"))
-
-
-def _sessions(texts: list[str]) -> bytes:
-    """Sessions on one channel, one after the other."""
-    says = (
-        say("session.attach", 2, name=t.encode()) + say("session.detach", 2, name=t.encode()) for t in texts
-    )
-    return b"".join(says)
-
-
-def _routed(texts: list[str]) -> bytes:
-    return b"".join(transfer(b"", key=text) for text in texts)
-
-
-def _queried(texts: list[str]) -> bytes:
-    return b"".join(say("queue.query", queue=text) for text in texts)
-
-
-def _destinations(texts: list[str]) -> bytes:
-    return b"".join(say("message.stop", destination=text) for text in texts)
-
-
-def _arguments(texts: list[str]) -> bytes:
-    return say("queue.declare", exclusive=True, arguments=dict.fromkeys(texts, "v"))
-
-
-def _content_types(texts: list[str]) -> bytes:
-    return b"".join(transfer(b"", message={"content_type": text}) for text in texts)
+def _table(texts: list[str]) -> dict[str, str]:
+    return dict.fromkeys(texts, "v")
 
 
 _NAMED: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
-    "name.client-property": ("connection.start-ok", _clients),
-    "name.session": ("session.attach", _sessions),
-    "name.header": ("message.transfer", _keys),
-    "name.routing-key": ("message.transfer", _routed),
-    "name.content-type": ("message.transfer", _content_types),
-    "name.queue": ("queue.query", _queried),
-    "name.argument": ("queue.declare", _arguments),
-    "name.destination": ("message.stop", _destinations),
+    "name.client-property": (
+        "connection.start-ok",
+        lambda texts: say("connection.start-ok", client_properties=_table(texts)),
+    ),
+    "name.session": ("session.attach", each(_attached)),
+    "name.header": (
+        "message.transfer",
+        lambda texts: transfer(b"", message={"application_headers": _table(texts)}),
+    ),
+    "name.routing-key": ("message.transfer", each(lambda text: transfer(b"", key=text))),
+    "name.content-type": (
+        "message.transfer",
+        each(lambda text: transfer(b"", message={"content_type": text})),
+    ),
+    "name.queue": ("queue.query", each(lambda text: say("queue.query", queue=text))),
+    "name.argument": (
+        "queue.declare",
+        lambda texts: say("queue.declare", exclusive=True, arguments=_table(texts)),
+    ),
+    "name.destination": ("message.stop", each(lambda text: say("message.stop", destination=text))),
 }
 
 # --- C11

@@ -10,18 +10,16 @@ from contextlib import suppress
 from typing import Any
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import UNBOUNDED, Books, Seat
-from amqpspec.fuzz.sequences.desk import Desk, Due
+from amqpspec.fuzz.sequences.desk import Desk, Due, pause
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Stock
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.peer import Peer, entries
 from amqpspec.peer.context import Context, Unmet
-from amqpspec.peer.events import Ended, Garbled, Quiet
 from amqpspec.wire.transport import StreamEnded
 
 AUDITOR = -1
-_POLL_S = 0.2
 _LASTS_S = 300
 
 
@@ -102,7 +100,7 @@ class AssemblyDesk(Desk[Peer]):
         while self.query(address).get("queue") is not None:
             if auditor.now() > until_s:
                 raise Violation("exclusive queue outlives its session", "no such queue", "it is still there")
-            _pause(auditor)
+            pause(auditor)
 
     def reset(self, number: int) -> None:
         """End a connection without a close: its lasting sessions are detached, the others gone; raises Violation."""
@@ -220,7 +218,7 @@ class AssemblyDesk(Desk[Peer]):
                 return
             if auditor.now() > until_s:
                 raise Violation("wrong message count", f"{low} to {high} messages in {stock.name}", str(told))
-            _pause(auditor)
+            pause(auditor)
 
     # --- the end
 
@@ -321,10 +319,3 @@ class AssemblyDesk(Desk[Peer]):
             peer.call_control("session.request-timeout", timeout=0)
             peer.detach()
         peer.sessions.pop(0, None)
-
-
-def _pause(auditor: Peer) -> None:
-    """Wait a moment before the next question; nothing that comes then answers one."""
-    until_s = auditor.now() + _POLL_S
-    while not isinstance(auditor.read(until_s), Quiet | Ended | Garbled):
-        pass

@@ -6,6 +6,7 @@ Knows: the peer's verbs. Must not know: repetitions, what a target keeps.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10.sequences.contention import ASKING, EXCHANGE, QUEUE
 from amqpspec.fuzz.sequences.contention import contended
@@ -20,7 +21,7 @@ from amqpspec.fuzz.sequences.shapes import (
     slow_reader,
 )
 from amqpspec.fuzz.sequences.step import Load
-from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, PRE_ACQUIRED, Peer
 
 _BODY, _LARGE, _SESSIONS = b"x" * 256, b"x" * (16 << 10), 16
 Place = tuple[str, str]
@@ -47,72 +48,48 @@ def _subscribe(peer: Peer, place: Place) -> None:
     )  # fmt: skip
 
 
-def _cancel(peer: Peer, place: Place) -> None:
-    peer.send("message.cancel", destination=place[1])
-
-
-def _unused(peer: Peer, places: Sequence[Place]) -> None:
-    _remove(peer, places[0][0], 0)
-
-
-def _names(peer: Peer, count: int) -> Sequence[str]:
-    return [peer.name("load") for _ in range(count)]
-
-
-def _declare(peer: Peer, name: str) -> None:
-    peer.send("queue.declare", queue=name, exclusive=True)
-
-
-def _delete(peer: Peer, name: str) -> None:
-    peer.send("queue.delete", queue=name)
-
-
 def _attach(peer: Peer, place: None, number: int) -> int:
     peer.open_session(1 + number)
     return 1 + number
 
 
-def _transacted(peer: Peer) -> str:
-    queue = peer.queue()
+def _transacted(peer: Peer, *, auto_delete: bool = False) -> str:
+    queue = peer.queue(auto_delete=auto_delete)
     peer.call("tx.select")
     return queue
-
-
-def _brief(peer: Peer) -> str:
-    queue = peer.queue(auto_delete=True)
-    peer.call("tx.select")
-    return queue
-
-
-def _shared(peer: Peer) -> str:
-    return peer.queue(exclusive=False)
-
-
-def _publish(peer: Peer, queue: str, body: bytes) -> None:
-    peer.publish(queue, body, accept_mode=NONE)
-
-
-def _roll_back(peer: Peer) -> None:
-    peer.call("tx.rollback")
 
 
 def _remove(peer: Peer, queue: str, count: int) -> None:
     peer.call("queue.delete", queue=queue)
 
 
-def _read(peer: Peer, queue: str, count: int) -> None:
-    peer.subscribe(queue)
-
-
 LOADS: dict[str, Load] = {
-    "subscriptions cancelled": in_bulk(_CLIENT, _destinations, _subscribe, _cancel, _unused),
-    "queues deleted": in_bulk(_CLIENT, _names, _declare, _delete),
+    "subscriptions cancelled": in_bulk(
+        _CLIENT,
+        _destinations,
+        _subscribe,
+        lambda peer, place: peer.send("message.cancel", destination=place[1]),
+        lambda peer, places: _remove(peer, places[0][0], 0),
+    ),
+    "queues deleted": in_bulk(
+        _CLIENT,
+        lambda peer, count: [peer.name("load") for _ in range(count)],
+        lambda peer, name: peer.send("queue.declare", queue=name, exclusive=True),
+        lambda peer, name: peer.send("queue.delete", queue=name),
+    ),
     "sessions detached": in_groups(_CLIENT, _SESSIONS, nothing, _attach, Peer.detach),
     "transactions rolled back": rolled_back(
-        _CLIENT, Sending(_transacted, _publish, _remove), _BODY, _roll_back
+        _CLIENT, Sending(_transacted, Peer.publish, _remove), _BODY, lambda peer: peer.call("tx.rollback")
     ),
-    "transactions cut off": cut_off(_CLIENT, Sending(_brief, _publish), _BODY),
+    "transactions cut off": cut_off(
+        _CLIENT, Sending(partial(_transacted, auto_delete=True), Peer.publish), _BODY
+    ),
     "one exchange for several": contended(_CLIENT, ASKING, EXCHANGE),
     "one queue for several": contended(_CLIENT, ASKING, QUEUE),
-    "slow reader": slow_reader(_CLIENT, Sending(_shared, _publish, _remove), _LARGE, _read),
+    "slow reader": slow_reader(
+        _CLIENT,
+        Sending(lambda peer: peer.queue(exclusive=False), Peer.publish, _remove),
+        _LARGE,
+        lambda peer, queue, count: peer.subscribe(queue),
+    ),
 }

@@ -6,6 +6,7 @@ Knows: desks and books. Must not know: how outcomes are observed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import (
     BROWSE,
@@ -58,7 +59,6 @@ def _publish(desk: Desk, name: str, target: str, count: int) -> None:
     seat = desk.books.seats[name]
     booked(desk, seat, target, count)
     desk.settled(seat)
-    desk.settle()
 
 
 def booked(desk: Desk, seat: Seat, target: str, count: int) -> list[Copy]:
@@ -162,7 +162,6 @@ def _complete(desk: Desk, name: str) -> None:
     seat.completed()
     desk.peer(seat).complete(ids, seat.session.channel)
     desk.settled(seat)
-    desk.settle()
 
 
 # --- outcomes
@@ -199,21 +198,12 @@ def _reject(desk: Desk, name: str, number: int) -> None:
     held.copy.stock.drop(held.copy, "rejected")
 
 
-def _release(desk: Desk, name: str, number: int) -> None:
-    _released(desk, name, number, marked=False)
-
-
-def _release_marked(desk: Desk, name: str, number: int) -> None:
-    _released(desk, name, number, marked=True)
-
-
-def _released(desk: Desk, name: str, number: int, *, marked: bool) -> None:
+def _release(desk: Desk, name: str, number: int, *, marked: bool) -> None:
     """A message is returned, and may be delivered again immediately."""
     seat = desk.books.seats[name]
     held = seat.held.pop(number)
     held.copy.stock.give_back(held.copy, marked=marked)
     desk.call(seat, "message.release", transfers=ranges(number), set_redelivered=marked)
-    desk.settle()
 
 
 def _shown(desk: Desk) -> Iterable[Args]:
@@ -262,7 +252,6 @@ def _commit(desk: Desk, name: str) -> None:
     work, seat.work = seat.work or Work(), Work()
     desk.books.committed(work)
     desk.call(seat, "tx.commit")
-    desk.settle()
 
 
 def _rollback(desk: Desk, name: str) -> None:
@@ -271,7 +260,6 @@ def _rollback(desk: Desk, name: str) -> None:
     work, seat.work = seat.work or Work(), Work()
     desk.call(seat, "tx.rollback")
     seat.held |= work.accepted
-    desk.settle()
 
 
 VERBS: Table[Desk] = {
@@ -283,8 +271,8 @@ VERBS: Table[Desk] = {
     "cancel": Verb(_each, cancel),
     "complete": Verb(_opening, _complete, 3),
     "accept": Verb(_acquired, _accept, 4),
-    "release": Verb(_acquired_outside, _release, 2),
-    "release-marked": Verb(_acquired_outside, _release_marked),
+    "release": Verb(_acquired_outside, partial(_release, marked=False), 2),
+    "release-marked": Verb(_acquired_outside, partial(_release, marked=True)),
     "reject": Verb(_acquired_outside, _reject),
     "acquire": Verb(_shown, _acquire, 3),
     "select": Verb(_selectable, _select, 2),

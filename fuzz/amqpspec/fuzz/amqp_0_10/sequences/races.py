@@ -48,7 +48,6 @@ def _publish_reset(desk: Desk, name: str, queue: str) -> None:
     seat = desk.books.seats[name]
     _unsure(desk, seat, queue)
     desk.reset(seat.peer)
-    desk.settle()
 
 
 def _accept_reset(desk: Desk, name: str) -> None:
@@ -61,7 +60,6 @@ def _accept_reset(desk: Desk, name: str) -> None:
         held = seat.held.pop(number)
         held.copy.stock.give_back(held.copy, unsure=True)
     desk.reset(seat.peer)
-    desk.settle()
 
 
 def _accepting(desk: Desk) -> Iterable[Args]:
@@ -80,7 +78,6 @@ def _commit_reset(desk: Desk, name: str) -> None:
         held.copy.stock.give_back(held.copy, unsure=True)
     desk.peer(seat).send("tx.commit", seat.session.channel)
     desk.reset(seat.peer)
-    desk.settle()
 
 
 def _committing(desk: Desk) -> Iterable[Args]:
@@ -111,7 +108,6 @@ def _cancel_beside(desk: Desk, name: str, destination: str, source: str) -> None
     publisher = _feed(desk, name, destination, source)
     cancel(desk, name, destination)
     desk.settled(publisher)
-    desk.settle()
 
 
 def _detach_beside(desk: Desk, name: str, destination: str, source: str) -> None:
@@ -121,7 +117,6 @@ def _detach_beside(desk: Desk, name: str, destination: str, source: str) -> None
     if not seat.lasting:
         desk.ended(seat)
     desk.settled(publisher)
-    desk.settle()
 
 
 def _half_closed(desk: Desk, name: str, queue: str) -> None:
@@ -132,7 +127,6 @@ def _half_closed(desk: Desk, name: str, queue: str) -> None:
     peer.transport.half_close()
     peer.expect_end()
     desk.reset(number)
-    desk.settle()
 
 
 VERBS: Table[Desk] = {

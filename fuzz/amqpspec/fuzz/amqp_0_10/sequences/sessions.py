@@ -55,12 +55,6 @@ def _leave(desk: Desk, number: int) -> None:
     for seat in seats:
         if not seat.lasting:
             desk.ended(seat)
-    desk.settle()
-
-
-def _reset(desk: Desk, number: int) -> None:
-    desk.reset(number)
-    desk.settle()
 
 
 # --- sessions
@@ -84,7 +78,6 @@ def _detach(desk: Desk, name: str) -> None:
     desk.detach(seat)
     if not seat.lasting:
         desk.ended(seat)
-    desk.settle()
 
 
 def _detached(desk: Desk) -> Iterable[Args]:
@@ -94,7 +87,6 @@ def _detached(desk: Desk) -> Iterable[Args]:
 
 def _resume(desk: Desk, name: str, number: int) -> None:
     desk.resume(desk.books.seats[name], number)
-    desk.settle()
 
 
 def _elsewhere(desk: Desk) -> Iterable[Args]:
@@ -108,7 +100,6 @@ def _take_over(desk: Desk, name: str, number: int) -> None:
     desk.unplug(seat)
     desk.resume(seat, number)
     desk.owed("session not taken away", lambda: first.expect(*_ENDS, channel=channel))
-    desk.settle()
 
 
 def _attach_twice(desk: Desk, name: str, number: int) -> None:
@@ -220,7 +211,6 @@ def refused(desk: Desk, seat: Seat, code: int, what: str) -> None:
     desk.unplug(seat)
     desk.owed("session not ended", lambda: peer.expect(*_ENDS, channel=channel))
     desk.ended(seat)
-    desk.settle()
 
 
 def _subscribe_nothing(desk: Desk, name: str) -> None:
@@ -277,5 +267,5 @@ VERBS: Table[Desk] = {
     "subscribe-locked": Verb(_strangers, _subscribe_locked),
     "commit-nothing": Verb(_without_work, _commit_nothing),
     "leave": Verb(_connections, _leave),
-    "reset": Verb(_connections, _reset),
+    "reset": Verb(_connections, Desk.reset),
 }

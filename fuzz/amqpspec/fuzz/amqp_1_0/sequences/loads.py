@@ -19,19 +19,7 @@ from amqpspec.peer.context import Context
 _LARGE, _LINKS, _SESSIONS = b"x" * (4 << 10), 32, 8
 
 
-def _begin(peer: Peer) -> None:
-    peer.begin(0)
-
-
-_CLIENT = Client(Peer, _begin, Peer.barrier, Peer.close)
-
-
-def _node(peer: Peer) -> str:
-    return peer.node("load")
-
-
-def _attach(peer: Peer, address: str, number: int) -> Link:
-    return peer.attach(("sender", "receiver")[number % 2], address)
+_CLIENT = Client(Peer, lambda peer: peer.begin(0), Peer.barrier, Peer.close)
 
 
 def _begun(peer: Peer, place: None, number: int) -> int:
@@ -45,10 +33,6 @@ class _Place:
 
     address: str
     link: Link | None = None
-
-
-def _place(peer: Peer) -> _Place:
-    return _Place(peer.node("load"))
 
 
 def _send(peer: Peer, place: _Place, body: bytes) -> None:
@@ -68,13 +52,13 @@ def _empty(peer: Peer, place: _Place, count: int) -> None:
     peer.detach(link)
 
 
-_SENDING = Sending(_place, _send, _empty)
+_SENDING = Sending(lambda peer: _Place(peer.node("load")), _send, _empty)
 
 
 def _unsettled(context: Context, count: int, hold: Hold) -> None:
     """Deliveries that are held unsettled when the connection is reset; then they are accepted elsewhere."""
     with _CLIENT.at_work(context) as source:
-        place, held = _place(source), max(1, count // 8)
+        place, held = _SENDING.prepare(source), max(1, count // 8)
         octets = _SENDING.burst(source, place, held, _LARGE)
         with _CLIENT.at_work(context, closes=False) as holder:
             holder.deliveries(holder.receiver(place.address, credit=count), held)
@@ -83,14 +67,19 @@ def _unsettled(context: Context, count: int, hold: Hold) -> None:
         _empty(source, place, held)
 
 
-def _read(peer: Peer, place: _Place, count: int) -> None:
-    peer.receiver(place.address, credit=count)
-
-
 LOADS: dict[str, Load] = {
-    "links detached": in_groups(_CLIENT, _LINKS, _node, _attach, Peer.detach, share=4),
+    "links detached": in_groups(
+        _CLIENT,
+        _LINKS,
+        lambda peer: peer.node("load"),
+        lambda peer, address, number: peer.attach(("sender", "receiver")[number % 2], address),
+        Peer.detach,
+        share=4,
+    ),
     "sessions ended": in_groups(_CLIENT, _SESSIONS, nothing, _begun, Peer.end),
     "deliveries not settled": _unsettled,
     "one node for several": contended(_CLIENT, ASKING, NODE),
-    "slow reader": slow_reader(_CLIENT, _SENDING, _LARGE, _read),
+    "slow reader": slow_reader(
+        _CLIENT, _SENDING, _LARGE, lambda peer, place, count: peer.receiver(place.address, credit=count)
+    ),
 }

@@ -64,7 +64,6 @@ def _detach(desk: Desk, name: str) -> None:
     # Removed from the state that is checked: the answer is an expected end.
     desk.books.senders.pop(name, None)
     _answered(desk, [end], "detach not answered", lambda: desk.peers[end.peer].detach(end.link))
-    desk.settle()
 
 
 def _answered(desk: Desk, ends: list[Terminus], kind: str, act: Callable[[], object]) -> None:
@@ -82,19 +81,16 @@ def _end(desk: Desk, peer: int) -> None:
     desk.books.senders = {n: s for n, s in desk.books.senders.items() if s.peer != peer}
     _answered(desk, ends, "end not answered", lambda: desk.peers[peer].end(0))
     desk.owed("session not begun", lambda: desk.peers[peer].begin(0))
-    desk.settle()
 
 
 def _leave(desk: Desk, peer: int) -> None:
     desk.leave(peer)
     desk.books.end_peer(peer)
-    desk.settle()
 
 
 def _reset(desk: Desk, peer: int) -> None:
     desk.reset(peer)
     desk.books.end_peer(peer)
-    desk.settle()
 
 
 def _stealable(desk: Desk) -> Iterable[Args]:
@@ -145,7 +141,6 @@ def _burst(desk: Desk, sender: Terminus, count: int) -> list[tuple[Outgoing, Cop
 def _send(desk: Desk, name: str, count: int) -> None:
     sender = desk.books.senders[name]
     _accepted(desk, sender, _burst(desk, sender, count))
-    desk.settle()
 
 
 def _accepted(desk: Desk, sender: Terminus, sent: list[tuple[Outgoing, Copy]]) -> None:
@@ -169,7 +164,6 @@ def _credit(desk: Desk, name: str, count: int) -> None:
     receiver.credit = count
     # Done before anything else: what arrives for a link that another one has taken ends the session (§2.8.17).
     desk.owed("no round trip", lambda: desk.peers[receiver.peer].barrier(0))
-    desk.settle()
 
 
 def _held(desk: Desk) -> Iterable[Args]:
@@ -191,7 +185,6 @@ def _release(desk: Desk, name: str, number: int) -> None:
     copy.stock.give_back(copy)
     desk.peers[receiver.peer].disposition(delivery, state="released")
     desk.owed("no round trip", lambda: desk.peers[receiver.peer].barrier(0))
-    desk.settle()
 
 
 # --- races
@@ -238,7 +231,6 @@ def _detach_beside(desk: Desk, receiver: str, sender: str) -> None:
     sent = _feed(desk, end, source)
     _answered(desk, [end], "detach not answered", lambda: desk.peers[end.peer].detach(end.link))
     _accepted(desk, source, sent)
-    desk.settle()
 
 
 def _end_beside(desk: Desk, receiver: str, sender: str) -> None:
@@ -247,7 +239,6 @@ def _end_beside(desk: Desk, receiver: str, sender: str) -> None:
     sent = _feed(desk, end, source)
     _end(desk, end.peer)
     _accepted(desk, source, sent)
-    desk.settle()
 
 
 def _feed(desk: Desk, end: Terminus, source: Terminus) -> list[tuple[Outgoing, Copy]]:

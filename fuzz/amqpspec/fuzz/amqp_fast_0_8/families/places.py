@@ -6,20 +6,26 @@ Knows: what commands do to them. Must not know: frames, texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, open_handle, say, send
-from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at, many, numbers_of
+from amqpspec.fuzz.families.base import (
+    Bend,
+    Location,
+    by_role,
+    counted_from,
+    edges,
+    in_numbers,
+    locations_at,
+    numbers_of,
+)
 from amqpspec.fuzz.families.material import RESOURCE_COUNTS
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.tree import Role
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _NUMBERS = (0, 1, 2, 3, 255, 65_535, 65_536, 10**6, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1)
 _HANDLES = (0, 2, 255, 256, 32_767, 32_768, 65_534, 65_535)
-
-
-def _role(role: Role) -> Callable[[Place], str]:
-    return lambda place: place.node.name if place.node.role is role else ""
 
 
 # --- C7
@@ -28,7 +34,7 @@ def _role(role: Role) -> Callable[[Place], str]:
 def ranges(dialect_id: str, state: State) -> Iterator[Location]:
     """Ranges with as many message numbers as a target is willing to count."""
     touches = ("handle/unget/number", "handle/browse/gone")
-    yield from locations_at(dialect_id, state, _role(Role.DELIVERY), numbers_of(edges), *touches)
+    yield from locations_at(dialect_id, state, by_role(Role.DELIVERY), numbers_of(edges), *touches)
     if may(state, "channel.ack"):
         yield Location("ack.range", lambda: _acks("channel.ack"), ("channel/ack/open",))
     if may(state, "handle.unget"):
@@ -66,7 +72,7 @@ def windows(dialect_id: str, state: State) -> Iterator[Location]:
     """Prefetch, pauses, confirmations and pings."""
     if state.name not in ("tuning", "tuned"):
         yield from locations_at(
-            dialect_id, state, _role(Role.SEQUENCE), numbers_of(edges), "handle/consume/prefetch-range"
+            dialect_id, state, by_role(Role.SEQUENCE), numbers_of(edges), "handle/consume/prefetch-range"
         )
     if may(state, "connection.ping"):
         yield Location("ping.echo", _pings)
@@ -110,17 +116,15 @@ def order(dialect_id: str, state: State) -> Iterator[Location]:
         touches = ("initiation/protocol-ids", "initiation/invalid", "syntax/initiation")
         yield Location("greeting", _greetings, touches)
     handles = ("scenarios/opening/order", "handle/open/handle-id", "handle/send/open", "handle/close/open")
-    yield from locations_at(dialect_id, state, _handle, numbers_of(_other_handles), *handles)
+    yield from locations_at(
+        dialect_id, state, by_role(Role.HANDLE, "frame.handle"), numbers_of(_other_handles), *handles
+    )
 
 
 def _greetings() -> Iterator[Bend]:
     for id in range(256):
         for version in (0, 1, 2, 255):
             yield Bend(f"greeting {id} {version}", (bytes((id, version)),))
-
-
-def _handle(place: Place) -> str:
-    return "frame.handle" if place.node.role is Role.HANDLE else ""
 
 
 def _other_handles(width_octets: int, value: int) -> list[int]:
@@ -132,24 +136,21 @@ def _other_handles(width_octets: int, value: int) -> list[int]:
 
 def resources(_: str, state: State) -> Iterator[Location]:
     """Many of everything."""
-    for role, (command, make) in _MANY.items():
-        if may(state, command):
-            yield Location(
-                role, many(role, RESOURCE_COUNTS, make), ("tuning/channel-max", "tuning/handle-max")
-            )
+    touches = ("tuning/channel-max", "tuning/handle-max")
+    yield from in_numbers(_MANY, partial(may, state), RESOURCE_COUNTS, *touches)
 
 
-def _channels(count: int) -> bytes:
-    return b"".join(say("channel.open", channel_id=number) for number in range(1, 1 + count))
+def _channel(number: int) -> bytes:
+    return say("channel.open", channel_id=number)
+
+
+def _reader(number: int) -> bytes:
+    return say("handle.consume", dest_name=f"amqpspec.fuzz.r{number}")
 
 
 def _reopened(count: int) -> bytes:
     """One channel opened and closed again and again, which has to leave nothing behind."""
     return (say("channel.open", channel_id=9) + say("channel.close", channel_id=9)) * count
-
-
-def _handles(count: int) -> bytes:
-    return b"".join(open_handle(number) for number in range(2, 2 + count))
 
 
 def _rehandled(count: int) -> bytes:
@@ -158,10 +159,6 @@ def _rehandled(count: int) -> bytes:
 
 def _queues(count: int) -> bytes:
     return say("handle.consume", service_type=1, dynamic=True, dest_name="") * count
-
-
-def _readers(count: int) -> bytes:
-    return b"".join(say("handle.consume", dest_name=f"amqpspec.fuzz.r{number}") for number in range(count))
 
 
 def _unfinished(count: int) -> bytes:
@@ -183,12 +180,12 @@ def _prepared(count: int) -> bytes:
 
 
 _MANY: dict[str, tuple[str, Callable[[int], bytes]]] = {
-    "many.channels": ("channel.open", _channels),
+    "many.channels": ("channel.open", counted_from(1, _channel)),
     "many.reopenings": ("channel.open", _reopened),
-    "many.handles": ("handle.open", _handles),
+    "many.handles": ("handle.open", counted_from(2, open_handle)),
     "many.rehandled": ("handle.open", _rehandled),
     "many.queues": ("handle.consume", _queues),
-    "many.readers": ("handle.consume", _readers),
+    "many.readers": ("handle.consume", counted_from(0, _reader)),
     "many.unfinished": ("handle.open", _unfinished),
     "many.transacted": ("channel.commit", _transacted),
     "many.prepared": ("handle.prepare", _prepared),

@@ -6,11 +6,12 @@ Knows: where texts and tables stand. Must not know: what a target makes of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from amqpspec.fuzz.amqp_fast_0_8.grammar import TABLE
 from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, say, send
-from amqpspec.fuzz.families.base import Bend, Location, many
-from amqpspec.fuzz.families.material import NAME_COUNTS, names
+from amqpspec.fuzz.families.base import Bend, Location, each, in_names
+from amqpspec.fuzz.families.material import NAME_COUNTS
 from amqpspec.fuzz.families.tables import VALUES, TableForm, table_locations
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.values import TEXTS
@@ -54,56 +55,24 @@ def _delivered() -> Iterator[Bend]:
 
 def interning(_: str, state: State) -> Iterator[Location]:
     """Names of every kind, many of each."""
-    for role, (command, make) in _NAMED.items():
-        if may(state, command):
-            kind = role.partition(".")[2]
-            yield Location(role, many(f"names: {kind}", NAME_COUNTS, _made(kind, make)))
-
-
-def _made(kind: str, make: Callable[[list[str]], bytes]) -> Callable[[int], bytes]:
-    return lambda count: make(names(kind, count))
+    yield from in_names(_NAMED, partial(may, state), NAME_COUNTS)
 
 
 def _keys(texts: list[str]) -> dict[str, str]:
     return dict.fromkeys(texts, "v")
 
 
-def _aliases(texts: list[str]) -> bytes:
-    return b"".join(say("connection.tune", dictionary={text: "Expiration-Time"}) for text in texts)
+def _parts(texts: list[str]) -> Iterator[dict[str, str]]:
+    """Tables of 64 names each."""
+    return (_keys(texts[at : at + 64]) for at in range(0, len(texts), 64))
 
 
 def _options(texts: list[str]) -> bytes:
-    return b"".join(
-        say("handle.open", handle_id=9, options=_keys(texts[at : at + 64])) for at in _parts(texts)
-    )
-
-
-def _parts(texts: list[str]) -> range:
-    return range(0, len(texts), 64)
-
-
-def _destinations(texts: list[str]) -> bytes:
-    return b"".join(send(b"", name=text) for text in texts)
-
-
-def _topics(texts: list[str]) -> bytes:
-    return b"".join(say("handle.consume", dest_name=text) for text in texts)
-
-
-def _queried(texts: list[str]) -> bytes:
-    return b"".join(say("handle.query", dest_name=text) for text in texts)
+    return b"".join(say("handle.open", handle_id=9, options=part) for part in _parts(texts))
 
 
 def _headers(texts: list[str]) -> bytes:
-    return b"".join(send(b"", headers=_keys(texts[at : at + 64])) for at in _parts(texts))
-
-
-def _identifiers(texts: list[str]) -> bytes:
-    return b"".join(send(b"", identifier=text, mime_type=text) for text in texts)
-
-
-def _clients(texts: list[str]) -> bytes:
-    return b"".join(say("connection.open", virtual_path="/", client_name=text) for text in texts)
+    return b"".join(send(b"", headers=part) for part in _parts(texts))
 
 
 def _mechanisms(texts: list[str]) -> bytes:
@@ -112,16 +81,28 @@ def _mechanisms(texts: list[str]) -> bytes:
     )
 
 
+def _alias(text: str) -> bytes:
+    return say("connection.tune", dictionary={text: "Expiration-Time"})
+
+
+def _client(text: str) -> bytes:
+    return say("connection.open", virtual_path="/", client_name=text)
+
+
+def _identifier(text: str) -> bytes:
+    return send(b"", identifier=text, mime_type=text)
+
+
 _NAMED: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "name.mechanism": ("connection.response", _mechanisms),
-    "name.alias": ("connection.tune", _aliases),
-    "name.client": ("connection.open", _clients),
+    "name.alias": ("connection.tune", each(_alias)),
+    "name.client": ("connection.open", each(_client)),
     "name.option": ("handle.open", _options),
-    "name.destination": ("handle.send", _destinations),
-    "name.topic": ("handle.consume", _topics),
-    "name.queue": ("handle.query", _queried),
+    "name.destination": ("handle.send", each(lambda text: send(b"", name=text))),
+    "name.topic": ("handle.consume", each(lambda text: say("handle.consume", dest_name=text))),
+    "name.queue": ("handle.query", each(lambda text: say("handle.query", dest_name=text))),
     "name.header": ("handle.send", _headers),
-    "name.identifier": ("handle.send", _identifiers),
+    "name.identifier": ("handle.send", each(_identifier)),
 }
 
 # --- C14

@@ -9,20 +9,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from amqpspec.fuzz.amqp_fast_0_8.sequences.books import Books, Channel, Handle
-from amqpspec.fuzz.sequences.desk import Desk, Due, sure
+from amqpspec.fuzz.sequences.desk import Desk, Due, pause, sure
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Stock
 from amqpspec.peer.amqp_fast_0_8.arrivals import CLOSES, CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.peer.context import BudgetSpent, Context, Unmet
-from amqpspec.peer.events import Ended, Garbled, Quiet
 from amqpspec.run.driver import driver_of
 from amqpspec.wire.transport import StreamEnded
 
 AUDITOR = 0
 _PROBE = 2
 """The auditor's handle that asks whether there is a queue; its first one lists what queues hold."""
-_POLL_S = 0.2
 
 
 class CommandDesk(Desk[Peer]):
@@ -140,7 +138,7 @@ class CommandDesk(Desk[Peer]):
                 raise Violation(
                     "wrong message count", f"{low} to {high} messages in {stock.name}", str(found)
                 )
-            _pause(auditor)
+            pause(auditor)
 
     def numbers(self, stock: Stock) -> list[int]:
         """The numbers of the messages that a queue shows; raises Violation."""
@@ -157,7 +155,7 @@ class CommandDesk(Desk[Peer]):
                     raise Violation(
                         "temporary queue outlives its connection", f"no queue {stock.name}", "it is there"
                     )
-                _pause(auditor)
+                pause(auditor)
 
     def _exists(self, auditor: Peer, stock: Stock) -> bool:
         """Whether a queue can be read."""
@@ -223,10 +221,3 @@ class CommandDesk(Desk[Peer]):
         if made and not self._finished:
             with suppress(Unmet, StreamEnded, BudgetSpent):
                 driver_of(self.context.dialect).delete(self.context, made)
-
-
-def _pause(auditor: Peer) -> None:
-    """Wait a moment before the next question; nothing that comes then answers one."""
-    until_s = auditor.now() + _POLL_S
-    while not isinstance(auditor.read(until_s), Quiet | Ended | Garbled):
-        pass

@@ -42,23 +42,12 @@ def _connected(desk: Desk) -> Iterable[Args]:
     return [(n,) for n in connections(desk)]
 
 
-def _leave(desk: Desk, number: int) -> None:
-    desk.leave(number)
-    desk.settle()
-
-
-def reset(desk: Desk, number: int) -> None:
-    """A connection ends without a close."""
-    desk.reset(number)
-    desk.settle()
-
-
 def _half_close(desk: Desk, number: int) -> None:
     """Only the sending side of a connection is closed; it is read to its end."""
     peer = desk.peers[number]
     peer.transport.half_close()
     peer.expect_end()
-    reset(desk, number)
+    desk.reset(number)
 
 
 # --- channels and handles
@@ -79,7 +68,6 @@ def _channels(desk: Desk) -> Iterable[Args]:
 
 def _close_channel(desk: Desk, name: str) -> None:
     close_channel(desk, desk.books.channels[name])
-    desk.settle()
 
 
 def close_channel(desk: Desk, channel: Channel) -> None:
@@ -116,7 +104,6 @@ def _close_handle(desk: Desk, name: str) -> None:
         lambda: peer.close_handle(handle.id),
         lambda: desk.books.end_handle(handle),
     )
-    desk.settle()
 
 
 # --- what has to be refused
@@ -131,7 +118,6 @@ def _refused(desk: Desk, handle: Handle, what: str, command: str, **fields: obje
         if not isinstance(unmet.seen, CommandArrived):
             raise Violation(f"no answer to {what}", "a CLOSE", unmet.observed) from unmet
         _closed(desk, handle, channel, unmet.seen)
-        desk.settle()
     else:
         raise Violation(f"{what} not refused", "a CLOSE", f"{command} confirmed")
 
@@ -187,8 +173,8 @@ VERBS: Table[Desk] = {
     "channel": Verb(_with_room, _open_channel, 3),
     "close-handle": Verb(handles, _close_handle),
     "close-channel": Verb(_channels, _close_channel),
-    "leave": Verb(_connected, _leave),
-    "reset": Verb(_connected, reset),
+    "leave": Verb(_connected, Desk.leave),
+    "reset": Verb(_connected, Desk.reset),
     "half-close": Verb(_connected, _half_close),
     "consume-nothing": Verb(idle, _consume_nothing),
     "consume-beside": Verb(_guarded, _consume_beside),

@@ -28,11 +28,7 @@ _FIRST = 2
 """The first channel, and the first handle, besides those on which the load works."""
 
 
-def _open(peer: Peer) -> None:
-    peer.open_handle(1)
-
-
-_CLIENT = Client(Peer, _open, Peer.barrier, Peer.close)
+_CLIENT = Client(Peer, lambda peer: peer.open_handle(1), Peer.barrier, Peer.close)
 _PLACE = Sending(Peer.queue, lambda peer, queue, body: peer.publish(queue, body))
 
 
@@ -44,10 +40,6 @@ def _channel(peer: Peer, place: None, number: int) -> int:
 def _handle(peer: Peer, place: None, number: int) -> int:
     peer.open_handle(_FIRST + number)
     return _FIRST + number
-
-
-def _topic(peer: Peer) -> str:
-    return peer.name("load")
 
 
 def _subscribe(peer: Peer, topic: str, number: int) -> int:
@@ -74,14 +66,6 @@ def _select(peer: Peer) -> str:
     return queue
 
 
-def _roll_back(peer: Peer) -> None:
-    peer.call("channel.rollback", channel_id=1)
-
-
-def _read(peer: Peer, queue: str, count: int) -> None:
-    peer.consume(queue, prefetch=0xFFFF)
-
-
 def _unacknowledged(context: Context, count: int, hold: Hold) -> None:
     """Deliveries that no one acknowledges when the connection is reset; the queue goes with its own."""
     held = max(1, count // 4)
@@ -98,11 +82,17 @@ def _unacknowledged(context: Context, count: int, hold: Hold) -> None:
 _WORK = Sending(_select, _PLACE.send)
 LOADS: dict[str, Load] = {
     "handles closed": in_groups(_CLIENT, _HANDLES, nothing, _handle, Peer.close_handle, share=4),
-    "subscriptions closed": in_groups(_CLIENT, _HANDLES, _topic, _subscribe, Peer.close_handle, share=4),
+    "subscriptions closed": in_groups(
+        _CLIENT, _HANDLES, lambda peer: peer.name("load"), _subscribe, Peer.close_handle, share=4
+    ),
     "channels closed": in_groups(_CLIENT, _CHANNELS, nothing, _channel, Peer.close_channel, share=4),
     "temporary queues": _queues,
     "deliveries not acknowledged": _unacknowledged,
-    "transactions rolled back": rolled_back(_CLIENT, _WORK, _BODY, _roll_back, _MESSAGES),
+    "transactions rolled back": rolled_back(
+        _CLIENT, _WORK, _BODY, lambda peer: peer.call("channel.rollback", channel_id=1), _MESSAGES
+    ),
     "transactions cut off": cut_off(_CLIENT, _WORK, _BODY, _MESSAGES),
-    "slow reader": slow_reader(_CLIENT, _PLACE, _LARGE, _read),
+    "slow reader": slow_reader(
+        _CLIENT, _PLACE, _LARGE, lambda peer, queue, count: peer.consume(queue, prefetch=0xFFFF)
+    ),
 }

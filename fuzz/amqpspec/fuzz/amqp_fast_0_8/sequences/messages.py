@@ -14,7 +14,6 @@ from amqpspec.fuzz.amqp_fast_0_8.sequences.entities import (
     TOPICS,
     close_channel,
     idle,
-    reset,
 )
 from amqpspec.fuzz.sequences.desk import sure
 from amqpspec.fuzz.sequences.step import Violation
@@ -45,7 +44,6 @@ def _send(desk: Desk, name: str, place: str, count: int) -> None:
     handle = desk.books.handles[name]
     sure("send not confirmed", lambda: _sent(desk, handle, place, count))
     desk.collect()
-    desk.settle()
 
 
 def _sent(desk: Desk, handle: Handle, place: str, count: int) -> list[Copy]:
@@ -106,7 +104,6 @@ def _start(desk: Desk, name: str, reader: Reader) -> None:
         handle, "handle.consume", service_type=QUEUE, dest_name=reader.stock.address, prefetch=reader.prefetch,
         no_ack=reader.no_ack, exclusive=reader.exclusive,
     )  # fmt: skip
-    desk.settle()
 
 
 def _read_temporary(desk: Desk, name: str) -> None:
@@ -152,7 +149,6 @@ def _resume(desk: Desk, name: str) -> None:
     handle = desk.books.handles[name]
     handle.paused = False
     desk.call(handle, "handle.flow", flow_pause=False)
-    desk.settle()
 
 
 def _browsable(desk: Desk) -> Iterable[Args]:
@@ -187,7 +183,6 @@ def _ack(desk: Desk, name: str, number: int) -> None:
     channel = desk.books.channels[name]
     desk.books.ack(channel, number)
     desk.ask(channel, "channel.ack", message_nbr=number)
-    desk.settle()
 
 
 def _returnable(desk: Desk) -> Iterable[Args]:
@@ -204,7 +199,6 @@ def _unget(desk: Desk, name: str, number: int) -> None:
     handle = channel.held[number].handle
     desk.books.unget(channel, number)
     desk.call(handle, "handle.unget", message_nbr=number)
-    desk.settle()
 
 
 # --- transactions
@@ -223,7 +217,6 @@ def _commit(desk: Desk, name: str) -> None:
     desk.quiet(channel)
     desk.books.committed(channel)
     desk.ask(channel, "channel.commit")
-    desk.settle()
 
 
 def _rollback(desk: Desk, name: str) -> None:
@@ -231,7 +224,6 @@ def _rollback(desk: Desk, name: str) -> None:
     desk.quiet(channel)
     desk.books.rolled_back(channel)
     desk.ask(channel, "channel.rollback")
-    desk.settle()
 
 
 # --- races
@@ -257,7 +249,7 @@ def _send_reset(desk: Desk, name: str, place: str) -> None:
     handle = desk.books.handles[name]
     copies = _burst(desk, handle, place)
     desk.books.stocks[place].unsettle(copies)
-    reset(desk, handle.channel.peer)
+    desk.reset(handle.channel.peer)
 
 
 def _holding(desk: Desk) -> Iterable[Args]:
@@ -269,7 +261,7 @@ def _ack_reset(desk: Desk, name: str) -> None:
     channel = desk.books.channels[name]
     desk.peer(channel).send("channel.ack", channel_id=channel.id, message_nbr=max(channel.held))
     desk.books.rolled_back(channel, unsure=True)
-    reset(desk, channel.peer)
+    desk.reset(channel.peer)
 
 
 def _commit_reset(desk: Desk, name: str) -> None:
@@ -281,7 +273,7 @@ def _commit_reset(desk: Desk, name: str) -> None:
     for number, place in sent:
         for copy in desk.books.put(number, place, channel.peer):
             copy.stock.unsettle([copy])
-    reset(desk, channel.peer)
+    desk.reset(channel.peer)
 
 
 def _fed(desk: Desk) -> Iterable[Args]:
@@ -303,7 +295,6 @@ def _close_beside(desk: Desk, name: str, source: str) -> None:
         copy.fresh, copy.unsure = False, lossy
     close_channel(desk, handle.channel)
     desk.quiet(sender.channel)
-    desk.settle()
 
 
 def _is_lossy(desk: Desk, channel: Channel, stock: Stock) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import Bend, Location, locations_at
+from amqpspec.fuzz.families.base import Bend, Location, by_role, locations_at
 from amqpspec.fuzz.families.material import CODINGS, flipped_flags, packed
 from amqpspec.fuzz.methods.kit import Kit, can_say, kit
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.tree import Role
 from amqpspec.fuzz.trees.values import TEXTS, boundaries
 from amqpspec.wire.values import Raw, Typed
 
@@ -35,14 +35,10 @@ _NUMBERS = (
 )
 
 
-def _flags(place: Place) -> str:
-    return "flags" if place.node.role is Role.FLAGS else ""
-
-
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     touches = ("wire/content/malformed-header", "wire/content/property-flags", "content-header/flags")
-    yield from locations_at(dialect_id, state, _flags, flipped_flags, *touches)
+    yield from locations_at(dialect_id, state, by_role(Role.FLAGS, "flags"), flipped_flags, *touches)
     if state.name == "consuming":
         yield Location("content.unpacked", lambda: _unpacked(kit(dialect_id)), ("wire/content/unmodified",))
     if can_say(dialect_id, state, "basic.publish"):

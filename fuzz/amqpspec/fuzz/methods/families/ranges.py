@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at, numbers_of
+from amqpspec.fuzz.families.base import Bend, Location, by_role, edges, locations_at, numbers_of
 from amqpspec.fuzz.methods.kit import can_say, kit
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.tree import Role
 
 _TAGS = (
     0,
@@ -32,14 +32,12 @@ _TAGS = (
 )
 
 
-def _delivery(place: Place) -> str:
-    return "delivery-tag" if place.node.role is Role.DELIVERY else ""
-
-
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     touches = ("basic/ack/multiple/exists-unknown", "basic/ack/multiple", "basic/reject/meaning")
-    yield from locations_at(dialect_id, state, _delivery, numbers_of(edges), *touches)
+    yield from locations_at(
+        dialect_id, state, by_role(Role.DELIVERY, "delivery-tag"), numbers_of(edges), *touches
+    )
     if can_say(dialect_id, state, "basic.ack"):
         yield Location("delivery-tag.multiple", lambda: _multiple(dialect_id), touches)
         yield Location("delivery-tag.repeated", lambda: _repeated(dialect_id), touches)

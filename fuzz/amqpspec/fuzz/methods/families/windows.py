@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at, numbers_of
+from amqpspec.fuzz.families.base import Bend, Location, by_role, edges, locations_at, numbers_of
 from amqpspec.fuzz.methods.kit import can_say, kit
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Place, Role
-
-
-def _sequence(place: Place) -> str:
-    return place.node.name if place.node.role is Role.SEQUENCE else ""
+from amqpspec.fuzz.trees.tree import Role
 
 
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     if state.name != "tune":
         touches = ("basic/qos/prefetch-size", "basic/qos/prefetch-count")
-        yield from locations_at(dialect_id, state, _sequence, numbers_of(edges), *touches)
+        yield from locations_at(dialect_id, state, by_role(Role.SEQUENCE), numbers_of(edges), *touches)
     if can_say(dialect_id, state, "basic.qos") or state.name == "consuming":
         yield Location("qos.repeated", lambda: _repeated(dialect_id), ("basic/qos/global",))
         yield Location(

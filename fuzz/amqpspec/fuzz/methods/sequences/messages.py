@@ -30,7 +30,6 @@ def _publish(desk: Desk, link: int, number: int, name: str, count: int) -> None:
     for _ in range(count):
         desk.publish(channel, [queue], name)
     desk.arrived(channel, [queue])
-    desk.settle()
 
 
 def _routable(desk: Desk) -> Iterable[Args]:
@@ -43,7 +42,6 @@ def _route(desk: Desk, link: int, number: int) -> None:
     queues = [queue for queue in desk.books.queues.values() if queue.bound]
     desk.publish(channel, queues, BOUND_KEY, EXCHANGE)
     desk.arrived(channel, [queue for queue in queues if queue.owner in (None, link)])
-    desk.settle()
 
 
 def _transacted(desk: Desk) -> Iterable[Args]:
@@ -101,7 +99,6 @@ def _start(desk: Desk, channel: Channel, queue: Queue, *, no_ack: bool, exclusiv
         exclusive=exclusive,
     )
     channel.consumers[tag] = Consumer(tag, queue, no_ack, exclusive)
-    desk.settle()
 
 
 def _guarded(desk: Desk) -> Iterable[Args]:
