@@ -12,7 +12,7 @@ from amqpspec.fuzz.inputs.cursor import MAX_DEPTH, Cursor, Unreadable, at_end, c
 from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, number, size_of
 from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.typed import Category, Composite, Encoding, TypedField
-from amqpspec.wire.amqp_1_0.frames import ProtocolHeader, RawFrame, RawReader
+from amqpspec.wire.amqp_1_0.frames import RawFrame, RawReader
 
 _MAX_OCTETS = 1 << 24
 
@@ -32,7 +32,7 @@ def frames(octets: bytes) -> Iterator[Node]:
             inside = _parts(item.body) or (leaf("body", Role.OPAQUE, item.body),)
             parts = (leaf("extended", Role.OPAQUE, extended), *inside)
             yield group("frame", size, doff, kind, channel, *parts, kind="frame")
-        elif isinstance(item, ProtocolHeader):
+        else:
             yield leaf("protocol-header", Role.VERSION, item.octets)
     if done < len(octets):
         yield leaf("rest", Role.OPAQUE, octets[done:])

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import ProtocolHeader, TypedFrame, TypedReader
-from amqpspec.wire.errors import WireError
 
 _SAFE_OCTETS = 512
 _KEPT = 1024
@@ -45,14 +45,11 @@ def _pieces(octets: bytes) -> Iterator[bytes]:
 def _signs(octets: bytes) -> tuple[Sign, ...]:
     """What one piece leaves behind; nothing if it cannot be cut into frames."""
     reader = TypedReader(max_frame_octets=1 << 32)
-    reader.feed(octets)
-    signs = []
-    try:
-        while (item := reader.next()) is not None:
-            signs.append(_of_header(item) if isinstance(item, ProtocolHeader) else _of_performative(item))
-    except WireError:
-        return ()
-    return () if reader.pending_octets else tuple(signs)
+    signs = tuple(
+        _of_header(item) if isinstance(item, ProtocolHeader) else _of_performative(item)
+        for item, _, _ in cut(reader, octets)
+    )
+    return () if reader.is_broken or reader.pending_octets else signs
 
 
 # An input may repeat one frame many thousands of times: it is read once.

@@ -34,7 +34,8 @@ def frames(octets: bytes) -> Iterator[Node]:
         done = len(DIALECT.protocol_header)
         yield greeting()
     begin = done
-    for number, (item, _, end) in enumerate(cut(CommandReader(max_size=_MAX_OCTETS), octets[begin:])):
+    cuts = cut(CommandReader(max_size=_MAX_OCTETS), octets[begin:])
+    for number, (item, _, end) in enumerate(cuts):
         if not isinstance(item, CommandFrame):
             break
         done, name = begin + end, f"fragment-{number}"

@@ -5,12 +5,12 @@ Knows: commands, whether one asks for an answer. Must not know: states, what may
 
 from __future__ import annotations
 
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.commands import Payload, Tier
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
-from amqpspec.wire.errors import WireError
 
 _MAX_OCTETS = 1 << 32
 
@@ -20,14 +20,8 @@ def traces(octets: bytes) -> Traces:
     if octets == DIALECT.protocol_header:
         return traces_of([Sign("greeting", 0, True, True, True)])
     reader = CommandReader(max_size=_MAX_OCTETS)
-    reader.feed(octets)
-    frames: list[CommandFrame] = []
-    try:
-        while isinstance(item := reader.next(), CommandFrame):
-            frames.append(item)
-    except WireError:
-        return BROKEN
-    if reader.pending_octets or reader.pending is not None or not frames:
+    frames = [item for item, _, _ in cut(reader, octets) if isinstance(item, CommandFrame)]
+    if reader.is_broken or reader.pending_octets or reader.pending is not None or not frames:
         return BROKEN
     found = traces_of([_sign(frame) for frame in frames])
     return Traces(found.whole, found.sound, found.owes, found.moves, found.names, _places(frames))

@@ -8,41 +8,26 @@ What cannot be read, and what would not be rendered to the same octets, is left 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from amqpspec.fuzz.trees.tree import Node, group, octets_of
 from amqpspec.wire.errors import WireError
+from amqpspec.wire.framing import Placed, Reader
+from amqpspec.wire.greeting import ProtocolHeader
 
 MAX_DEPTH = 32
 Parts = TypeVar("Parts", bound=tuple[Node, ...])
-Item = TypeVar("Item", covariant=True)
+Frame = TypeVar("Frame", bound=Placed)
 
 
-class Cutter(Protocol[Item]):
-    """A reader that cuts frames out of octets that it was fed with; ``offset`` counts what it has cut."""
-
-    @property
-    def offset(self) -> int:
-        """Octets of all frames so far."""
-        ...
-
-    def feed(self, octets: bytes) -> None:
-        """Take octets in."""
-        ...
-
-    def next(self) -> Item | None:
-        """The next frame; None if there is no complete one. Raises WireError."""
-        ...
-
-
-def cut(cutter: Cutter[Item], octets: bytes) -> Iterator[tuple[Item, int, int]]:
+def cut(reader: Reader[Frame], octets: bytes) -> Iterator[tuple[Frame | ProtocolHeader, int, int]]:
     """Frames with the octets where each begins and ends, up to the first that is not complete or cannot be cut."""
-    cutter.feed(octets)
-    begin = cutter.offset
+    reader.feed(octets)
+    begin = reader.offset
     try:
-        while (item := cutter.next()) is not None:
-            yield item, begin, cutter.offset
-            begin = cutter.offset
+        while (item := reader.next()) is not None:
+            yield item, begin, reader.offset
+            begin = reader.offset
     except WireError:
         return
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache, lru_cache
 
+from amqpspec.fuzz.inputs.cursor import cut
 from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import Method, MethodDialect
@@ -24,15 +25,9 @@ def traces(dialect_id: str, dialect: MethodDialect, octets: bytes) -> Traces:
     if octets == dialect.protocol_header:
         return traces_of([Sign("protocol-header", 0, True, True, True)])
     reader = FrameReader(dialect.layout, max_payload_octets=1 << 32, header_allowed=False)
-    reader.feed(octets)
-    signs = []
-    try:
-        while (item := reader.next()) is not None:
-            if isinstance(item, Frame):
-                signs.append(_of_frame(dialect_id, dialect, item))
-    except WireError:
-        return BROKEN
-    return BROKEN if reader.pending_octets or not signs else traces_of(signs)
+    frames = (item for item, _, _ in cut(reader, octets) if isinstance(item, Frame))
+    signs = [_of_frame(dialect_id, dialect, frame) for frame in frames]
+    return BROKEN if reader.is_broken or reader.pending_octets or not signs else traces_of(signs)
 
 
 def _of_frame(dialect_id: str, dialect: MethodDialect, frame: Frame) -> Sign:
@@ -86,11 +81,9 @@ def settled_silence_s(dialect_id: str, octets: bytes) -> float:
     codec = codec_for(widest(dialect_id))
     tune_ok = codec.dialect.methods["connection.tune-ok"]
     ids = tune_ok.class_id.to_bytes(2, "big") + tune_ok.method_id.to_bytes(2, "big")
-    reader = FrameReader(codec.dialect.layout, max_payload_octets=1 << 32)
-    reader.feed(octets)
     found = 0.0
     with suppress(WireError):
-        while (item := reader.next()) is not None:
+        for item, _, _ in cut(FrameReader(codec.dialect.layout, max_payload_octets=1 << 32), octets):
             if isinstance(item, Frame) and item.payload[:4] == ids:
                 found = float(codec.decode_method(item.payload)["heartbeat"])
     return found

@@ -10,6 +10,23 @@ from dataclasses import dataclass, field
 from amqpspec.fuzz.sequences.step import Violation
 
 
+class Words:
+    """Words and numbers that a program has not used yet."""
+
+    def __init__(self) -> None:
+        self.messages = self.names = 0
+
+    def name(self, kind: str) -> str:
+        """A word that the program has not used."""
+        self.names += 1
+        return f"{kind}{self.names}"
+
+    def number(self) -> int:
+        """The number of a new message."""
+        self.messages += 1
+        return self.messages
+
+
 @dataclass(eq=False, slots=True)
 class Copy:
     """A message in a queue, in the order of their places.

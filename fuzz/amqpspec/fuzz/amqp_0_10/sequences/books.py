@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.fuzz.sequences.stock import Copy, Stock, in_order
+from amqpspec.fuzz.sequences.stock import Copy, Stock, Words, in_order
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.books import Session
 
@@ -162,26 +162,16 @@ class Seat:
         self.held, self.subscriptions, self.work = {}, {}, None
 
 
-class Books:
+class Books(Words):
     """All queues, bindings and sessions of a program, by the program's words."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.stocks: dict[str, Stock] = {}
         self.owners: dict[str, str] = {}
         """Exclusive queues, and the session that declared each."""
         self.bindings: set[tuple[str, str]] = set()
         self.seats: dict[str, Seat] = {}
-        self.messages = self.names = 0
-
-    def name(self, kind: str) -> str:
-        """A word that the program has not used."""
-        self.names += 1
-        return f"{kind}{self.names}"
-
-    def number(self) -> int:
-        """The number of a new message."""
-        self.messages += 1
-        return self.messages
 
     def routed(self, number: int, target: str) -> list[Copy]:
         """A message is published to a queue, or to a key of the exchange: a copy for each queue that takes it."""

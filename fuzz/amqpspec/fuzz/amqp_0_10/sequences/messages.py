@@ -22,7 +22,7 @@ from amqpspec.fuzz.amqp_0_10.sequences.books import (
     Work,
 )
 from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
-from amqpspec.fuzz.amqp_0_10.sequences.sessions import KEYS, SHARED, usable
+from amqpspec.fuzz.amqp_0_10.sequences.sessions import KEYS, SHARED, on_seat, usable
 from amqpspec.fuzz.sequences.step import Violation
 from amqpspec.fuzz.sequences.stock import Copy
 from amqpspec.fuzz.sequences.world import Args, Table, Verb
@@ -55,8 +55,7 @@ def sent(desk: Desk, seat: Seat, target: str, count: int) -> list[Sent]:
     return found
 
 
-def _publish(desk: Desk, name: str, target: str, count: int) -> None:
-    seat = desk.books.seats[name]
+def _publish(desk: Desk, seat: Seat, target: str, count: int) -> None:
     booked(desk, seat, target, count)
     desk.settled(seat)
 
@@ -81,8 +80,8 @@ def _subscribable(desk: Desk) -> Iterable[Args]:
                 yield from ((seat.name, queue, kind, flow) for kind in kinds)
 
 
-def _subscribe(desk: Desk, name: str, queue: str, kind: str, flow: str) -> None:
-    seat, destination = desk.books.seats[name], desk.books.name("d")
+def _subscribe(desk: Desk, seat: Seat, queue: str, kind: str, flow: str) -> None:
+    destination = desk.books.name("d")
     stock = desk.stock(seat, queue)
     seat.subscriptions[destination] = Subscription(destination, stock, kind, flow)
     desk.call(
@@ -103,9 +102,8 @@ def _creditable(desk: Desk) -> Iterable[Args]:
     return [(seat.name, sub.name, n) for n in (*_COUNTS, 0) for seat, sub in subscriptions(desk)]
 
 
-def flow(desk: Desk, name: str, destination: str, count: int) -> None:
+def flow(desk: Desk, seat: Seat, destination: str, count: int) -> None:
     """Credit for this many messages, or unlimited credit."""
-    seat = desk.books.seats[name]
     subscription = seat.subscriptions[destination]
     if not count or subscription.credit == UNBOUNDED:
         subscription.credit = UNBOUNDED
@@ -120,16 +118,14 @@ def _each(desk: Desk) -> Iterable[Args]:
     return [(seat.name, sub.name) for seat, sub in subscriptions(desk)]
 
 
-def _stop(desk: Desk, name: str, destination: str) -> None:
+def _stop(desk: Desk, seat: Seat, destination: str) -> None:
     """All credit is revoked; no message may be in transit then (message.stop)."""
-    seat = desk.books.seats[name]
     desk.call(seat, "message.stop", destination=destination)
     _without_credit(desk, seat, seat.subscriptions[destination])
 
 
-def _flush(desk: Desk, name: str, destination: str) -> None:
+def _flush(desk: Desk, seat: Seat, destination: str) -> None:
     """What credit allows is transferred, then there is none (message.flush)."""
-    seat = desk.books.seats[name]
     desk.call(seat, "message.flush", destination=destination)
     _without_credit(desk, seat, seat.subscriptions[destination])
 
@@ -142,9 +138,8 @@ def _without_credit(desk: Desk, seat: Seat, subscription: Subscription) -> None:
     seat.open = {number: sub for number, sub in seat.open.items() if sub is not subscription}
 
 
-def cancel(desk: Desk, name: str, destination: str) -> None:
+def cancel(desk: Desk, seat: Seat, destination: str) -> None:
     """A subscription ends; its transfers stay (message.cancel)."""
-    seat = desk.books.seats[name]
     desk.call(seat, "message.cancel", destination=destination)
     stock = seat.subscriptions.pop(destination).stock
     if stock.name in desk.books.owners and not desk.books.subscriptions_of(stock):
@@ -155,9 +150,8 @@ def _opening(desk: Desk) -> Iterable[Args]:
     return [(seat.name,) for seat in desk.books.attached if seat.open]
 
 
-def _complete(desk: Desk, name: str) -> None:
+def _complete(desk: Desk, seat: Seat) -> None:
     """Transfers are completed, whatever happens to them: windows open."""
-    seat = desk.books.seats[name]
     ids = list(seat.open)
     seat.completed()
     desk.peer(seat).complete(ids, seat.session.channel)
@@ -181,8 +175,7 @@ def ranges(number: int) -> tuple[tuple[int, int], ...]:
     return ((number, number),)
 
 
-def _accept(desk: Desk, name: str, number: int) -> None:
-    seat = desk.books.seats[name]
+def _accept(desk: Desk, seat: Seat, number: int) -> None:
     held = seat.held.pop(number)
     desk.call(seat, "message.accept", transfers=ranges(number))
     if seat.work is not None:
@@ -191,16 +184,14 @@ def _accept(desk: Desk, name: str, number: int) -> None:
         held.copy.stock.drop(held.copy, "accepted")
 
 
-def _reject(desk: Desk, name: str, number: int) -> None:
-    seat = desk.books.seats[name]
+def _reject(desk: Desk, seat: Seat, number: int) -> None:
     held = seat.held.pop(number)
     desk.call(seat, "message.reject", transfers=ranges(number), code=0)
     held.copy.stock.drop(held.copy, "rejected")
 
 
-def _release(desk: Desk, name: str, number: int, *, marked: bool) -> None:
+def _release(desk: Desk, seat: Seat, number: int, *, marked: bool) -> None:
     """A message is returned, and may be delivered again immediately."""
-    seat = desk.books.seats[name]
     held = seat.held.pop(number)
     held.copy.stock.give_back(held.copy, marked=marked)
     desk.call(seat, "message.release", transfers=ranges(number), set_redelivered=marked)
@@ -212,9 +203,8 @@ def _shown(desk: Desk) -> Iterable[Args]:
         yield from ((seat.name, number) for number in shown if seat.work is None)
 
 
-def _acquire(desk: Desk, name: str, number: int) -> None:
+def _acquire(desk: Desk, seat: Seat, number: int) -> None:
     """A message that was shown is acquired if no one else has it: the result shows it (message.acquire)."""
-    seat = desk.books.seats[name]
     copy = seat.held[number].copy
     is_there, is_sure = copy in copy.stock.ready, not (copy.unsure or desk.books.is_doubtful(copy.stock))
     result = desk.call(seat, "message.acquire", transfers=ranges(number))
@@ -238,44 +228,42 @@ def _selectable(desk: Desk) -> Iterable[Args]:
             yield (seat.name,)
 
 
-def _select(desk: Desk, name: str) -> None:
-    desk.call(desk.books.seats[name], "tx.select")
-    desk.books.seats[name].work = Work()
+def _select(desk: Desk, seat: Seat) -> None:
+    desk.call(seat, "tx.select")
+    seat.work = Work()
 
 
 def _working(desk: Desk) -> Iterable[Args]:
     return [(seat.name,) for seat in desk.books.attached if seat.work is not None]
 
 
-def _commit(desk: Desk, name: str) -> None:
-    seat = desk.books.seats[name]
+def _commit(desk: Desk, seat: Seat) -> None:
     work, seat.work = seat.work or Work(), Work()
     desk.books.committed(work)
     desk.call(seat, "tx.commit")
 
 
-def _rollback(desk: Desk, name: str) -> None:
+def _rollback(desk: Desk, seat: Seat) -> None:
     """What was published is forgotten; what was accepted is still acquired (tx.rollback)."""
-    seat = desk.books.seats[name]
     work, seat.work = seat.work or Work(), Work()
     desk.call(seat, "tx.rollback")
     seat.held |= work.accepted
 
 
 VERBS: Table[Desk] = {
-    "publish": Verb(_targets, _publish, 8),
-    "subscribe": Verb(_subscribable, _subscribe, 4),
-    "flow": Verb(_creditable, flow, 5),
-    "stop": Verb(_each, _stop),
-    "flush": Verb(_each, _flush),
-    "cancel": Verb(_each, cancel),
-    "complete": Verb(_opening, _complete, 3),
-    "accept": Verb(_acquired, _accept, 4),
-    "release": Verb(_acquired_outside, partial(_release, marked=False), 2),
-    "release-marked": Verb(_acquired_outside, partial(_release, marked=True)),
-    "reject": Verb(_acquired_outside, _reject),
-    "acquire": Verb(_shown, _acquire, 3),
-    "select": Verb(_selectable, _select, 2),
-    "commit": Verb(_working, _commit, 3),
-    "rollback": Verb(_working, _rollback, 3),
+    "publish": Verb(_targets, on_seat(_publish), 8),
+    "subscribe": Verb(_subscribable, on_seat(_subscribe), 4),
+    "flow": Verb(_creditable, on_seat(flow), 5),
+    "stop": Verb(_each, on_seat(_stop)),
+    "flush": Verb(_each, on_seat(_flush)),
+    "cancel": Verb(_each, on_seat(cancel)),
+    "complete": Verb(_opening, on_seat(_complete), 3),
+    "accept": Verb(_acquired, on_seat(_accept), 4),
+    "release": Verb(_acquired_outside, on_seat(partial(_release, marked=False)), 2),
+    "release-marked": Verb(_acquired_outside, on_seat(partial(_release, marked=True))),
+    "reject": Verb(_acquired_outside, on_seat(_reject)),
+    "acquire": Verb(_shown, on_seat(_acquire), 3),
+    "select": Verb(_selectable, on_seat(_select), 2),
+    "commit": Verb(_working, on_seat(_commit), 3),
+    "rollback": Verb(_working, on_seat(_rollback), 3),
 }

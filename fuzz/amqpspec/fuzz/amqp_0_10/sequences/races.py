@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from amqpspec.fuzz.amqp_0_10.sequences.books import BROWSE, NONE, Seat, Work
 from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
 from amqpspec.fuzz.amqp_0_10.sequences.messages import booked, cancel, flow, ranges, sent, subscriptions
-from amqpspec.fuzz.amqp_0_10.sequences.sessions import usable
+from amqpspec.fuzz.amqp_0_10.sequences.sessions import on_seat, usable
 from amqpspec.fuzz.sequences.stock import Stock
 from amqpspec.fuzz.sequences.world import Args, Table, Verb
 
@@ -40,19 +40,17 @@ def _is_emptied(desk: Desk, seat: Seat, stock: Stock) -> bool:
     return any(sub.stock is stock and sub.kind == NONE for sub in subs)
 
 
-def _publish_reset(desk: Desk, name: str, queue: str) -> None:
+def _publish_reset(desk: Desk, seat: Seat, queue: str) -> None:
     """Messages are sent, and the connection reset at once.
 
     A lasting session sends them again when it is attached again: each arrives once (pdf 3.5.2).
     """
-    seat = desk.books.seats[name]
     _unsure(desk, seat, queue)
     desk.reset(seat.peer)
 
 
-def _accept_reset(desk: Desk, name: str) -> None:
+def _accept_reset(desk: Desk, seat: Seat) -> None:
     """Everything is accepted, and the connection reset at once: each message is gone or goes back."""
-    seat = desk.books.seats[name]
     numbers = [number for number, held in seat.held.items() if held.acquired]
     for number in numbers:
         desk.peer(seat).send("message.accept", seat.session.channel, transfers=ranges(number))
@@ -68,9 +66,8 @@ def _accepting(desk: Desk) -> Iterable[Args]:
             yield (seat.name,)
 
 
-def _commit_reset(desk: Desk, name: str) -> None:
+def _commit_reset(desk: Desk, seat: Seat) -> None:
     """A commit, and the connection reset at once: all of it took effect, or nothing."""
-    seat = desk.books.seats[name]
     work, seat.work = seat.work or Work(), None
     for copy in desk.books.committed(work):
         copy.stock.unsettle([copy])
@@ -93,35 +90,34 @@ def _fed(desk: Desk) -> Iterable[Args]:
                 yield seat.name, sub.name, source.name
 
 
-def _feed(desk: Desk, name: str, destination: str, source: str) -> Seat:
+def _feed(desk: Desk, seat: Seat, destination: str, source: str) -> Seat:
     """Messages in flight to a subscription with credit, which is about to end."""
     publisher = desk.books.seats[source]
-    subscription = desk.books.seats[name].subscriptions[destination]
-    flow(desk, name, destination, 0)
+    subscription = seat.subscriptions[destination]
+    flow(desk, seat, destination, 0)
     for copy in booked(desk, publisher, subscription.stock.name, _BURST):
         copy.fresh = False
     return publisher
 
 
-def _cancel_beside(desk: Desk, name: str, destination: str, source: str) -> None:
+def _cancel_beside(desk: Desk, seat: Seat, destination: str, source: str) -> None:
     """Messages arrive while a subscription is cancelled: those that arrived before stay with the session."""
-    publisher = _feed(desk, name, destination, source)
-    cancel(desk, name, destination)
+    publisher = _feed(desk, seat, destination, source)
+    cancel(desk, seat, destination)
     desk.settled(publisher)
 
 
-def _detach_beside(desk: Desk, name: str, destination: str, source: str) -> None:
+def _detach_beside(desk: Desk, seat: Seat, destination: str, source: str) -> None:
     """Messages arrive while a session is detached."""
-    publisher, seat = _feed(desk, name, destination, source), desk.books.seats[name]
+    publisher = _feed(desk, seat, destination, source)
     desk.detach(seat)
     if not seat.lasting:
         desk.ended(seat)
     desk.settled(publisher)
 
 
-def _half_closed(desk: Desk, name: str, queue: str) -> None:
+def _half_closed(desk: Desk, seat: Seat, queue: str) -> None:
     """Messages are sent, and the sending side of the connection closed: they arrive, or the first of them."""
-    seat = desk.books.seats[name]
     _unsure(desk, seat, queue)
     peer, number = desk.peer(seat), seat.peer
     peer.transport.half_close()
@@ -130,10 +126,10 @@ def _half_closed(desk: Desk, name: str, queue: str) -> None:
 
 
 VERBS: Table[Desk] = {
-    "publish-then-reset": Verb(_outside, _publish_reset),
-    "publish-then-half-close": Verb(_outside, _half_closed),
-    "accept-then-reset": Verb(_accepting, _accept_reset),
-    "commit-then-reset": Verb(_committing, _commit_reset),
-    "cancel-beside-publish": Verb(_fed, _cancel_beside, 2),
-    "detach-beside-publish": Verb(_fed, _detach_beside, 2),
+    "publish-then-reset": Verb(_outside, on_seat(_publish_reset)),
+    "publish-then-half-close": Verb(_outside, on_seat(_half_closed)),
+    "accept-then-reset": Verb(_accepting, on_seat(_accept_reset)),
+    "commit-then-reset": Verb(_committing, on_seat(_commit_reset)),
+    "cancel-beside-publish": Verb(_fed, on_seat(_cancel_beside), 2),
+    "detach-beside-publish": Verb(_fed, on_seat(_detach_beside), 2),
 }

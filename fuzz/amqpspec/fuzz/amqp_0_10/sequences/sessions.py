@@ -5,7 +5,7 @@ Knows: desks and books. Must not know: messages, how outcomes are observed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import Seat
 from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
@@ -23,6 +23,11 @@ def usable(desk: Desk, seat: Seat) -> list[str]:
     """Queues that a session may use, whether they are declared yet or not."""
     own = [queue for queue, owner in desk.books.owners.items() if owner == seat.name]
     return [*SHARED, *own]
+
+
+def on_seat(act: Callable[..., None]) -> Callable[..., None]:
+    """A verb of a session, which steps call by its name."""
+    return lambda desk, name, *args: act(desk, desk.books.seats[name], *args)
 
 
 def connections(desk: Desk) -> list[int]:
@@ -73,8 +78,7 @@ def _attached(desk: Desk) -> Iterable[Args]:
     return [(seat.name,) for seat in desk.books.attached]
 
 
-def _detach(desk: Desk, name: str) -> None:
-    seat = desk.books.seats[name]
+def _detach(desk: Desk, seat: Seat) -> None:
     desk.detach(seat)
     if not seat.lasting:
         desk.ended(seat)
@@ -85,26 +89,21 @@ def _detached(desk: Desk) -> Iterable[Args]:
     return [(name, n) for name in away for n in _with_room(desk)]
 
 
-def _resume(desk: Desk, name: str, number: int) -> None:
-    desk.resume(desk.books.seats[name], number)
-
-
 def _elsewhere(desk: Desk) -> Iterable[Args]:
     return [(seat.name, n) for seat in desk.books.attached for n in _with_room(desk) if n != seat.peer]
 
 
-def _take_over(desk: Desk, name: str, number: int) -> None:
+def _take_over(desk: Desk, seat: Seat, number: int) -> None:
     """The same session on another connection by force: the first one loses it (session.attach.force)."""
-    seat = desk.books.seats[name]
     first, channel = desk.peer(seat), seat.session.channel
     desk.unplug(seat)
     desk.resume(seat, number)
     desk.owed("session not taken away", lambda: first.expect(*_ENDS, channel=channel))
 
 
-def _attach_twice(desk: Desk, name: str, number: int) -> None:
+def _attach_twice(desk: Desk, seat: Seat, number: int) -> None:
     """The same name on two connections without force: the second one is refused (session.attach)."""
-    seat, peer, channel = desk.books.seats[name], desk.peers[number], desk.free_channel(number)
+    peer, channel = desk.peers[number], desk.free_channel(number)
     peer.send("session.attach", channel, name=seat.session.name)
     answer = peer.arrival("session.attached", channel=channel)
     if not isinstance(answer, AssemblyArrived) or answer.code != "session-busy":
@@ -123,8 +122,8 @@ def _declarable(desk: Desk) -> Iterable[Args]:
     return [(seat.name, EXCLUSIVE) for seat in desk.books.attached]
 
 
-def _declare(desk: Desk, name: str, queue: str) -> None:
-    desk.declare(desk.books.seats[name], queue, exclusive=True)
+def _declare(desk: Desk, seat: Seat, queue: str) -> None:
+    desk.declare(seat, queue, exclusive=True)
 
 
 def _places(desk: Desk) -> Iterable[Args]:
@@ -143,17 +142,17 @@ def _deletable(desk: Desk) -> Iterable[Args]:
     return [(seat, queue) for seat, queue in _places(desk) if not _is_used(desk, str(queue))]
 
 
-def _delete(desk: Desk, name: str, queue: str) -> None:
+def _delete(desk: Desk, seat: Seat, queue: str) -> None:
     stock = desk.books.stocks[queue]
-    desk.call(desk.books.seats[name], "queue.delete", queue=stock.address)
+    desk.call(seat, "queue.delete", queue=stock.address)
     desk.books.drop(queue)
     if desk.query(stock.address).get("queue") is not None:
         raise Violation("queue there after delete", "no such queue", "it is still there")
 
 
-def _purge(desk: Desk, name: str, queue: str) -> None:
+def _purge(desk: Desk, seat: Seat, queue: str) -> None:
     stock = desk.books.stocks[queue]
-    desk.call(desk.books.seats[name], "queue.purge", queue=stock.address)
+    desk.call(seat, "queue.purge", queue=stock.address)
     for copy in stock.ready:
         stock.drop(copy, "purged")
     stock.ready = []
@@ -172,8 +171,7 @@ def _bindable(desk: Desk) -> Iterable[Args]:
                 yield seat, queue, key
 
 
-def _bind(desk: Desk, name: str, queue: str, key: str) -> None:
-    seat = desk.books.seats[name]
+def _bind(desk: Desk, seat: Seat, queue: str, key: str) -> None:
     if not desk.exchange:
         desk.exchange = desk.owed(
             "exchange not declared", lambda: desk.peer(seat).exchange("direct", seat.session.channel)
@@ -190,9 +188,8 @@ def _bound(desk: Desk) -> Iterable[Args]:
                 yield seat, queue, key
 
 
-def _unbind(desk: Desk, name: str, queue: str, key: str) -> None:
+def _unbind(desk: Desk, seat: Seat, queue: str, key: str) -> None:
     address = desk.books.stocks[queue].address
-    seat = desk.books.seats[name]
     desk.call(seat, "exchange.unbind", exchange=desk.exchange, queue=address, binding_key=key)
     desk.books.bindings.discard((queue, key))
 
@@ -213,8 +210,7 @@ def refused(desk: Desk, seat: Seat, code: int, what: str) -> None:
     desk.ended(seat)
 
 
-def _subscribe_nothing(desk: Desk, name: str) -> None:
-    seat = desk.books.seats[name]
+def _subscribe_nothing(desk: Desk, seat: Seat) -> None:
     desk.peer(seat).send(
         "message.subscribe", seat.session.channel, sync=True,
         queue=desk.context.name("none"), destination="d", accept_mode=0, acquire_mode=0,
@@ -232,8 +228,7 @@ def _strangers(desk: Desk) -> Iterable[Args]:
     ]
 
 
-def _subscribe_locked(desk: Desk, name: str, queue: str) -> None:
-    seat = desk.books.seats[name]
+def _subscribe_locked(desk: Desk, seat: Seat, queue: str) -> None:
     desk.peer(seat).send(
         "message.subscribe", seat.session.channel, sync=True,
         queue=desk.books.stocks[queue].address, destination="d", accept_mode=0, acquire_mode=0,
@@ -245,8 +240,7 @@ def _without_work(desk: Desk) -> Iterable[Args]:
     return [(seat.name,) for seat in desk.books.attached if seat.work is None]
 
 
-def _commit_nothing(desk: Desk, name: str) -> None:
-    seat = desk.books.seats[name]
+def _commit_nothing(desk: Desk, seat: Seat) -> None:
     desk.peer(seat).send("tx.commit", seat.session.channel, sync=True)
     refused(desk, seat, ILLEGAL_STATE, "commit without transactions")
 
@@ -254,18 +248,18 @@ def _commit_nothing(desk: Desk, name: str) -> None:
 VERBS: Table[Desk] = {
     "connect": Verb(_free, Desk.connect, 2),
     "attach": Verb(_attachable, _attach, 4),
-    "declare": Verb(_declarable, _declare, 2),
-    "purge": Verb(_purgeable, _purge),
-    "delete": Verb(_deletable, _delete),
-    "bind": Verb(_bindable, _bind, 2),
-    "unbind": Verb(_bound, _unbind),
-    "detach": Verb(_attached, _detach, 2),
-    "resume": Verb(_detached, _resume, 3),
-    "take-over": Verb(_elsewhere, _take_over),
-    "attach-twice": Verb(_elsewhere, _attach_twice),
-    "subscribe-no-queue": Verb(_attached, _subscribe_nothing),
-    "subscribe-locked": Verb(_strangers, _subscribe_locked),
-    "commit-nothing": Verb(_without_work, _commit_nothing),
+    "declare": Verb(_declarable, on_seat(_declare), 2),
+    "purge": Verb(_purgeable, on_seat(_purge)),
+    "delete": Verb(_deletable, on_seat(_delete)),
+    "bind": Verb(_bindable, on_seat(_bind), 2),
+    "unbind": Verb(_bound, on_seat(_unbind)),
+    "detach": Verb(_attached, on_seat(_detach), 2),
+    "resume": Verb(_detached, on_seat(Desk.resume), 3),
+    "take-over": Verb(_elsewhere, on_seat(_take_over)),
+    "attach-twice": Verb(_elsewhere, on_seat(_attach_twice)),
+    "subscribe-no-queue": Verb(_attached, on_seat(_subscribe_nothing)),
+    "subscribe-locked": Verb(_strangers, on_seat(_subscribe_locked)),
+    "commit-nothing": Verb(_without_work, on_seat(_commit_nothing)),
     "leave": Verb(_connections, _leave),
     "reset": Verb(_connections, Desk.reset),
 }

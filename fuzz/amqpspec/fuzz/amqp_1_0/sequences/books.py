@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.fuzz.sequences.stock import Copy, Stock, in_order
+from amqpspec.fuzz.sequences.stock import Copy, Stock, Words, in_order
 from amqpspec.peer.amqp_1_0.books import Delivery, Link
 
 
@@ -30,25 +30,19 @@ class Terminus:
     last: int = 0
 
 
-class Books:
+class Books(Words):
     """All nodes, and the ends of links by name; what ``ending`` receivers hold may have been given back already."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.nodes: dict[str, Stock] = {}
         self.senders: dict[str, Terminus] = {}
         self.receivers: dict[str, Terminus] = {}
         self.ending: list[Terminus] = []
-        self.messages = self.names = 0
 
     def new(self, node: Stock) -> Copy:
         """A message that is sent to a node."""
-        self.messages += 1
-        return node.put(self.messages)
-
-    def name(self, kind: str) -> str:
-        """A name for a link that no other link of the program has."""
-        self.names += 1
-        return f"{kind}{self.names}"
+        return node.put(self.number())
 
     def owed(self) -> list[tuple[Copy, Terminus]]:
         """Copies that have to be delivered, each with a receiver that has credit for it."""

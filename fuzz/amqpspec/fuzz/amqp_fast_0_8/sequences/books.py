@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.fuzz.sequences.stock import Copy, Stock, in_order
+from amqpspec.fuzz.sequences.stock import Copy, Stock, Words, in_order
 from amqpspec.peer.amqp_fast_0_8.arrivals import MessageArrived
 
 
@@ -69,10 +69,11 @@ class Channel:
         return used < reader.prefetch
 
 
-class Books:
+class Books(Words):
     """All queues, channels and handles of a program, by the program's words."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.stocks: dict[str, Stock] = {}
         self.owners: dict[str, int] = {}
         """Temporary queues, and the connection with which each goes."""
@@ -80,12 +81,6 @@ class Books:
         """Queues whose exclusive reader may still be there for a moment."""
         self.channels: dict[str, Channel] = {}
         self.handles: dict[str, Handle] = {}
-        self.messages = self.names = 0
-
-    def name(self, kind: str) -> str:
-        """A word that the program has not used."""
-        self.names += 1
-        return f"{kind}{self.names}"
 
     # --- looking
 
@@ -116,11 +111,6 @@ class Books:
         return [held for c in self.channels.values() for held in c.held.values() if held.copy.stock is stock]
 
     # --- messages in
-
-    def number(self) -> int:
-        """The number of a new message."""
-        self.messages += 1
-        return self.messages
 
     def put(self, number: int, place: str, peer: int) -> list[Copy]:
         """A message is sent to a queue or a topic; gives its copies."""

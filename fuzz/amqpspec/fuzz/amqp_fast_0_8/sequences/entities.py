@@ -5,7 +5,7 @@ Knows: desks and books. Must not know: messages, how outcomes are observed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from amqpspec.fuzz.amqp_fast_0_8.sequences.books import Channel, Handle
 from amqpspec.fuzz.amqp_fast_0_8.sequences.desk import AUDITOR
@@ -20,6 +20,17 @@ SHARED, TOPICS = ("q0", "q1"), ("t0",)
 _PEERS, _CHANNELS, _HANDLES = 3, 2, 3
 _NO_MESSAGE = 0x7FFFFFF0
 """A message number that no delivery has."""
+
+
+def on_channel(act: Callable[..., None]) -> Callable[..., None]:
+    """A verb of a channel, which steps call by its name."""
+    return lambda desk, name, *args: act(desk, desk.books.channels[name], *args)
+
+
+def on_handle(act: Callable[..., None]) -> Callable[..., None]:
+    """A verb of a handle, which steps call by its name."""
+    return lambda desk, name, *args: act(desk, desk.books.handles[name], *args)
+
 
 # --- connections
 
@@ -66,10 +77,6 @@ def _channels(desk: Desk) -> Iterable[Args]:
     return [(name,) for name in desk.books.channels]
 
 
-def _close_channel(desk: Desk, name: str) -> None:
-    close_channel(desk, desk.books.channels[name])
-
-
 def close_channel(desk: Desk, channel: Channel) -> None:
     """A channel is closed, and its handles with it."""
     handles, peer = desk.books.handles_of(channel), desk.peer(channel)
@@ -86,17 +93,12 @@ def _with_handles(desk: Desk) -> Iterable[Args]:
     return [(name,) for name, c in books.channels.items() if len(books.handles_of(c)) < _HANDLES]
 
 
-def _open_handle(desk: Desk, name: str) -> None:
-    desk.open_handle(desk.books.channels[name])
-
-
 def handles(desk: Desk) -> Iterable[Args]:
     """All handles."""
     return [(name,) for name in desk.books.handles]
 
 
-def _close_handle(desk: Desk, name: str) -> None:
-    handle = desk.books.handles[name]
+def _close_handle(desk: Desk, handle: Handle) -> None:
     peer = desk.peer(handle.channel)
     desk.ending(
         "close not answered",
@@ -141,10 +143,10 @@ def idle(desk: Desk) -> Iterable[Args]:
     return [(name,) for name, handle in desk.books.handles.items() if handle.reader is None]
 
 
-def _consume_nothing(desk: Desk, name: str) -> None:
+def _consume_nothing(desk: Desk, handle: Handle) -> None:
     nowhere = desk.context.name("none")
     _refused(
-        desk, desk.books.handles[name], "consume of no queue", "handle.consume",
+        desk, handle, "consume of no queue", "handle.consume",
         service_type=QUEUE, prefetch=1, dest_name=nowhere,
     )  # fmt: skip
 
@@ -155,28 +157,27 @@ def _guarded(desk: Desk) -> Iterable[Args]:
     return [(*handle, stock) for handle in idle(desk) for stock in guarded]
 
 
-def _consume_beside(desk: Desk, name: str, stock: str) -> None:
+def _consume_beside(desk: Desk, handle: Handle, stock: str) -> None:
     _refused(
-        desk, desk.books.handles[name], "consume beside an exclusive reader", "handle.consume",
+        desk, handle, "consume beside an exclusive reader", "handle.consume",
         service_type=QUEUE, prefetch=1, dest_name=desk.address(stock),
     )  # fmt: skip
 
 
-def _unget_nothing(desk: Desk, name: str) -> None:
-    handle = desk.books.handles[name]
+def _unget_nothing(desk: Desk, handle: Handle) -> None:
     _refused(desk, handle, "unget of no message", "handle.unget", message_nbr=_NO_MESSAGE)
 
 
 VERBS: Table[Desk] = {
     "connect": Verb(_free, _connect, 2),
-    "handle": Verb(_with_handles, _open_handle, 4),
+    "handle": Verb(_with_handles, on_channel(Desk.open_handle), 4),
     "channel": Verb(_with_room, _open_channel, 3),
-    "close-handle": Verb(handles, _close_handle),
-    "close-channel": Verb(_channels, _close_channel),
+    "close-handle": Verb(handles, on_handle(_close_handle)),
+    "close-channel": Verb(_channels, on_channel(close_channel)),
     "leave": Verb(_connected, Desk.leave),
     "reset": Verb(_connected, Desk.reset),
     "half-close": Verb(_connected, _half_close),
-    "consume-nothing": Verb(idle, _consume_nothing),
-    "consume-beside": Verb(_guarded, _consume_beside),
-    "unget-nothing": Verb(handles, _unget_nothing),
+    "consume-nothing": Verb(idle, on_handle(_consume_nothing)),
+    "consume-beside": Verb(_guarded, on_handle(_consume_beside)),
+    "unget-nothing": Verb(handles, on_handle(_unget_nothing)),
 }

@@ -14,6 +14,8 @@ from amqpspec.fuzz.amqp_fast_0_8.sequences.entities import (
     TOPICS,
     close_channel,
     idle,
+    on_channel,
+    on_handle,
 )
 from amqpspec.fuzz.sequences.desk import sure
 from amqpspec.fuzz.sequences.step import Violation
@@ -39,9 +41,8 @@ def _places(desk: Desk, handle: Handle) -> list[str]:
     return [*SHARED, *temporary, *TOPICS]
 
 
-def _send(desk: Desk, name: str, place: str, count: int) -> None:
+def _send(desk: Desk, handle: Handle, place: str, count: int) -> None:
     """Messages of which the last is confirmed: then all are there, or in the transaction."""
-    handle = desk.books.handles[name]
     sure("send not confirmed", lambda: _sent(desk, handle, place, count))
     desk.collect()
 
@@ -82,8 +83,8 @@ def _open(desk: Desk) -> list[str]:
     return [name for name in SHARED if name not in guarded | desk.books.fading]
 
 
-def _read(desk: Desk, name: str, place: str, prefetch: int, no_ack: int) -> None:
-    _start(desk, name, Reader(desk.stock(place), prefetch, bool(no_ack)))
+def _read(desk: Desk, handle: Handle, place: str, prefetch: int, no_ack: int) -> None:
+    _start(desk, handle, Reader(desk.stock(place), prefetch, bool(no_ack)))
 
 
 def _unread(desk: Desk) -> Iterable[Args]:
@@ -92,12 +93,11 @@ def _unread(desk: Desk) -> Iterable[Args]:
     return [(*handle, place) for handle in idle(desk) for place in free]
 
 
-def _read_alone(desk: Desk, name: str, place: str) -> None:
-    _start(desk, name, Reader(desk.stock(place), 2, exclusive=True))
+def _read_alone(desk: Desk, handle: Handle, place: str) -> None:
+    _start(desk, handle, Reader(desk.stock(place), 2, exclusive=True))
 
 
-def _start(desk: Desk, name: str, reader: Reader) -> None:
-    handle = desk.books.handles[name]
+def _start(desk: Desk, handle: Handle, reader: Reader) -> None:
     # Paused, it may be so from the beginning of what it reads.
     handle.reader = reader
     desk.call(
@@ -106,9 +106,9 @@ def _start(desk: Desk, name: str, reader: Reader) -> None:
     )  # fmt: skip
 
 
-def _read_temporary(desk: Desk, name: str) -> None:
+def _read_temporary(desk: Desk, handle: Handle) -> None:
     """The target makes a queue and names it; it goes with the connection."""
-    handle, word = desk.books.handles[name], desk.books.name("x")
+    word = desk.books.name("x")
     peer = desk.peer(handle.channel)
     desk.call(handle, "handle.consume", service_type=QUEUE, prefetch=2, dynamic=True)
     created = sure("temporary queue without a name", lambda: peer.expect("handle.created", handle=handle.id))
@@ -121,8 +121,8 @@ def _subscribable(desk: Desk) -> Iterable[Args]:
     return [(*handle, topic, no_local) for no_local in (0, 1) for handle in idle(desk) for topic in TOPICS]
 
 
-def _subscribe(desk: Desk, name: str, topic: str, no_local: int) -> None:
-    handle, word = desk.books.handles[name], desk.books.name("y")
+def _subscribe(desk: Desk, handle: Handle, topic: str, no_local: int) -> None:
+    word = desk.books.name("y")
     desk.call(
         handle, "handle.consume", service_type=TOPIC, dest_name=desk.address(topic), prefetch=100,
         no_local=bool(no_local),
@@ -134,9 +134,8 @@ def _flowing(desk: Desk) -> Iterable[Args]:
     return [(name,) for name, handle in desk.books.handles.items() if handle.reader and not handle.paused]
 
 
-def _pause(desk: Desk, name: str) -> None:
+def _pause(desk: Desk, handle: Handle) -> None:
     """What arrived before the confirmation was on its way; nothing does after it."""
-    handle = desk.books.handles[name]
     desk.call(handle, "handle.flow", flow_pause=True)
     handle.paused = True
 
@@ -145,8 +144,7 @@ def _paused(desk: Desk) -> Iterable[Args]:
     return [(name,) for name, handle in desk.books.handles.items() if handle.paused]
 
 
-def _resume(desk: Desk, name: str) -> None:
-    handle = desk.books.handles[name]
+def _resume(desk: Desk, handle: Handle) -> None:
     handle.paused = False
     desk.call(handle, "handle.flow", flow_pause=False)
 
@@ -157,9 +155,9 @@ def _browsable(desk: Desk) -> Iterable[Args]:
     return [(*handle, stock.name) for handle in idle(desk) for stock in stocks if stock.certain]
 
 
-def _browse(desk: Desk, name: str, place: str) -> None:
+def _browse(desk: Desk, handle: Handle, place: str) -> None:
     """The first message is shown, is not delivered, and stays."""
-    handle, stock = desk.books.handles[name], desk.books.stocks[place]
+    stock = desk.books.stocks[place]
     peer = desk.peer(handle.channel)
     shown = sure("message not shown", lambda: peer.browse(_first(peer, handle, stock), handle.id))
     if shown.delivered:
@@ -179,8 +177,7 @@ def _acknowledgeable(desk: Desk) -> Iterable[Args]:
     return [(c.name, number) for c in channels for number, held in c.held.items() if not held.acked]
 
 
-def _ack(desk: Desk, name: str, number: int) -> None:
-    channel = desk.books.channels[name]
+def _ack(desk: Desk, channel: Channel, number: int) -> None:
     desk.books.ack(channel, number)
     desk.ask(channel, "channel.ack", message_nbr=number)
 
@@ -194,8 +191,7 @@ def _returnable(desk: Desk) -> Iterable[Args]:
                 yield channel.name, number
 
 
-def _unget(desk: Desk, name: str, number: int) -> None:
-    channel = desk.books.channels[name]
+def _unget(desk: Desk, channel: Channel, number: int) -> None:
     handle = channel.held[number].handle
     desk.books.unget(channel, number)
     desk.call(handle, "handle.unget", message_nbr=number)
@@ -212,15 +208,13 @@ def _transacted(desk: Desk) -> Iterable[Args]:
             yield (channel.name,)
 
 
-def _commit(desk: Desk, name: str) -> None:
-    channel = desk.books.channels[name]
+def _commit(desk: Desk, channel: Channel) -> None:
     desk.quiet(channel)
     desk.books.committed(channel)
     desk.ask(channel, "channel.commit")
 
 
-def _rollback(desk: Desk, name: str) -> None:
-    channel = desk.books.channels[name]
+def _rollback(desk: Desk, channel: Channel) -> None:
     desk.quiet(channel)
     desk.books.rolled_back(channel)
     desk.ask(channel, "channel.rollback")
@@ -244,9 +238,8 @@ def _burst(desk: Desk, handle: Handle, place: str) -> list[Copy]:
     return copies
 
 
-def _send_reset(desk: Desk, name: str, place: str) -> None:
+def _send_reset(desk: Desk, handle: Handle, place: str) -> None:
     """Messages are sent, and the connection reset at once: some of them arrive, or none."""
-    handle = desk.books.handles[name]
     copies = _burst(desk, handle, place)
     desk.books.stocks[place].unsettle(copies)
     desk.reset(handle.channel.peer)
@@ -256,17 +249,15 @@ def _holding(desk: Desk) -> Iterable[Args]:
     return [(c.name,) for c in desk.books.channels.values() if c.held and not c.transacted]
 
 
-def _ack_reset(desk: Desk, name: str) -> None:
+def _ack_reset(desk: Desk, channel: Channel) -> None:
     """All is acknowledged, and the connection reset at once: each message is gone or goes back."""
-    channel = desk.books.channels[name]
     desk.peer(channel).send("channel.ack", channel_id=channel.id, message_nbr=max(channel.held))
     desk.books.rolled_back(channel, unsure=True)
     desk.reset(channel.peer)
 
 
-def _commit_reset(desk: Desk, name: str) -> None:
+def _commit_reset(desk: Desk, channel: Channel) -> None:
     """A transaction is committed, and the connection reset at once: all of it happens, or nothing."""
-    channel = desk.books.channels[name]
     desk.peer(channel).send("channel.commit", channel_id=channel.id)
     sent = channel.sent
     desk.books.rolled_back(channel, unsure=True)
@@ -285,9 +276,9 @@ def _fed(desk: Desk) -> Iterable[Args]:
                 yield handle.name, source.name
 
 
-def _close_beside(desk: Desk, name: str, source: str) -> None:
+def _close_beside(desk: Desk, handle: Handle, source: str) -> None:
     """Messages arrive while the channel of a reader is closed."""
-    handle, sender = desk.books.handles[name], desk.books.handles[source]
+    sender = desk.books.handles[source]
     assert handle.reader is not None
     stock = handle.reader.stock
     lossy = _is_lossy(desk, handle.channel, stock)
@@ -304,20 +295,20 @@ def _is_lossy(desk: Desk, channel: Channel, stock: Stock) -> bool:
 
 
 VERBS: Table[Desk] = {
-    "send": Verb(_sendable, _send, 8),
-    "read": Verb(_readable, _read, 5),
-    "read-alone": Verb(_unread, _read_alone),
-    "read-temporary": Verb(idle, _read_temporary, 2),
-    "subscribe": Verb(_subscribable, _subscribe, 3),
-    "pause": Verb(_flowing, _pause, 2),
-    "resume": Verb(_paused, _resume, 2),
-    "browse": Verb(_browsable, _browse),
-    "ack": Verb(_acknowledgeable, _ack, 6),
-    "unget": Verb(_returnable, _unget, 3),
-    "commit": Verb(_transacted, _commit, 3),
-    "rollback": Verb(_transacted, _rollback, 3),
-    "send-then-reset": Verb(_outside, _send_reset),
-    "ack-then-reset": Verb(_holding, _ack_reset),
-    "commit-then-reset": Verb(_transacted, _commit_reset),
-    "close-beside-send": Verb(_fed, _close_beside, 2),
+    "send": Verb(_sendable, on_handle(_send), 8),
+    "read": Verb(_readable, on_handle(_read), 5),
+    "read-alone": Verb(_unread, on_handle(_read_alone)),
+    "read-temporary": Verb(idle, on_handle(_read_temporary), 2),
+    "subscribe": Verb(_subscribable, on_handle(_subscribe), 3),
+    "pause": Verb(_flowing, on_handle(_pause), 2),
+    "resume": Verb(_paused, on_handle(_resume), 2),
+    "browse": Verb(_browsable, on_handle(_browse)),
+    "ack": Verb(_acknowledgeable, on_channel(_ack), 6),
+    "unget": Verb(_returnable, on_channel(_unget), 3),
+    "commit": Verb(_transacted, on_channel(_commit), 3),
+    "rollback": Verb(_transacted, on_channel(_rollback), 3),
+    "send-then-reset": Verb(_outside, on_handle(_send_reset)),
+    "ack-then-reset": Verb(_holding, on_channel(_ack_reset)),
+    "commit-then-reset": Verb(_transacted, on_channel(_commit_reset)),
+    "close-beside-send": Verb(_fed, on_handle(_close_beside), 2),
 }
