@@ -5,7 +5,6 @@ Knows: files. Must not know: how findings are made.
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from amqpspec.fuzz.clients.blame import Blamed
 from amqpspec.fuzz.clients.part import server_places
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.triage.findings import FindingError, read_finding
+from amqpspec.fuzz.triage.findings import FindingError, read_finding, write_documents
 from amqpspec.record.capture import write_capture
 
 
@@ -32,7 +31,6 @@ def write_finding(folder: Path, signature: str, blamed: Blamed, command: str, fo
         write_capture(place / "transcript.jsonl")
     (place / "log.txt").write_text(blamed.said, encoding="utf-8")
     replay = f"amqpspec fuzz --client {shlex.quote(command)} --replay {shlex.quote(str(place))}"
-    (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     document = {
         "role": "client", "signature": signature, "status": str(blamed.status),
         "oracle": str(blamed.suspicion.oracle), "top": blamed.suspicion.top, "detail": blamed.suspicion.detail,
@@ -41,9 +39,7 @@ def write_finding(folder: Path, signature: str, blamed: Blamed, command: str, fo
         "batch": [str(one.id) for one in blamed.batch], "found_after_s": round(found_after_s, 2),
         "client": command, "replay": replay,
     }  # fmt: skip
-    partial = place / ".finding.json"
-    partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(place / "finding.json")
+    write_documents(place, document, replay)
     return place
 
 

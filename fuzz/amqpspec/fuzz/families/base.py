@@ -6,9 +6,10 @@ Knows: trees, states. Must not know: any family, what the ledger says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import NamedTuple, TypeVar
 
-from amqpspec.fuzz.families.material import names
+from amqpspec.fuzz.families.material import CODINGS, names, packed
 from amqpspec.fuzz.grammar import Production, grammar
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, Role, Way, edited, octets_at, octets_of, walk
@@ -176,3 +177,23 @@ def in_names(
 
 def _named(kind: str, counts: Iterable[int], make: Callable[[list[str]], bytes]) -> Bends:
     return many(f"names: {kind}", counts, lambda count: make(names(kind, count)))
+
+
+# --- what several dialects send
+
+
+def coded_bodies(make: Callable[[bytes, str], bytes]) -> Bends:
+    """Bodies with every name of a coding, whatever they are; ``make`` gets a body and a name."""
+
+    def bends() -> Iterator[Bend]:
+        bomb = packed(b"\0" * (1 << 22))
+        bodies = {
+            "packed": packed(b"amqpspec"),
+            "4 MiB of zeros": bomb,
+            "cut": bomb[:-9],
+            "plain": b"amqpspec",
+        }
+        for coding, (words, body) in product(CODINGS, bodies.items()):
+            yield Bend(f"encoding {coding}, body {words}", (make(body, coding),))
+
+    return bends

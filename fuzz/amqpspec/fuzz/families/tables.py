@@ -5,8 +5,9 @@ Knows: what is odd about a table. Must not know: how a dialect writes one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from amqpspec.fuzz.families.base import Bend, Location, bend, next_productions
 from amqpspec.fuzz.families.texts import TOUCHES
@@ -95,3 +96,14 @@ def _shapes(form: TableForm, tables: Tables) -> Iterator[Bend]:
         for count in (256, 4096):
             octets = form.table(form.value(b"", b"") * count)
             yield bend(f"{place.path} with {count} empty entries", edited(root, place.way, octets))
+
+
+def odd_tables(form: TableForm, values: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Tables that are cut, or have odd names, or any tag before values: words, and a table's octets."""
+    field = form.value(b"key", b"value")
+    for count in range(1, len(field)):
+        yield f"cut after {count} octets", form.table(field[:count])
+    for words, name in TEXTS:
+        yield f"name: {words}", form.table(form.value(name, b"v"))
+    for tag, value in product(range(256), values):
+        yield f"tag 0x{tag:02x} before {value.hex() or 'nothing'}", form.table(form.field(b"k", tag, value))

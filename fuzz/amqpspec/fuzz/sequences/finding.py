@@ -5,7 +5,6 @@ Knows: files. Must not know: how programs are found or run.
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -14,7 +13,7 @@ from typing import Any
 
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.sequences.step import Found, Program, Step, script
-from amqpspec.fuzz.triage.findings import FindingError
+from amqpspec.fuzz.triage.findings import FindingError, write_documents
 from amqpspec.net.clock import utc_now
 from amqpspec.record.reading import parse_json
 
@@ -60,11 +59,7 @@ def write_sequence(place: Path, finding: SequenceFinding, subject: Subject) -> N
     (place / "program.txt").write_text(
         script(finding.found.program, finding.found.violation), encoding="utf-8"
     )
-    (place / "REPLAY").write_text(replay_line(subject, place) + "\n", encoding="utf-8")
-    partial = place / ".finding.json"
-    said = finding.to_json(subject, place)
-    partial.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(place / "finding.json")
+    write_documents(place, finding.to_json(subject, place), replay_line(subject, place))
 
 
 def is_sequence(place: Path) -> bool:

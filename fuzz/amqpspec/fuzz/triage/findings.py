@@ -96,7 +96,6 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
     if blame.log:
         (place / "log.txt").write_text(_shortened(blame.log), encoding="utf-8")
     replay = shlex.join(("amqpspec", "fuzz", "replay", str(place), *subject.replay))
-    (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     document = {
         **finding.to_json(),
         "target": subject.name,
@@ -106,10 +105,16 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
     }
     if blame.result is not None:
         document["reaction"] = blame.result.reaction
+    write_documents(place, document, replay)
+    return place
+
+
+def write_documents(place: Path, document: Mapping[str, Any], replay: str) -> None:
+    """Write the line that repeats a finding and, when everything else is there, ``finding.json``."""
+    (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     partial = place / ".finding.json"
     partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     partial.replace(place / "finding.json")
-    return place
 
 
 def _shortened(log: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from amqpspec.fuzz.amqp_0_10.grammar import MAKER
 from amqpspec.fuzz.amqp_0_10.kit import may, say, transfer
-from amqpspec.fuzz.families.base import Bend, Location, bend, edges, locations_at
-from amqpspec.fuzz.families.material import CODINGS, flipped_flags, packed
+from amqpspec.fuzz.families.base import Bend, Location, bend, coded_bodies, edges, locations_at
+from amqpspec.fuzz.families.material import flipped_flags
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Place
 from amqpspec.fuzz.trees.values import TEXTS
@@ -46,7 +46,7 @@ def messages(dialect_id: str, state: State) -> Iterator[Location]:
         yield Location("header.order", _orders, _ROWS)
         yield Location("header.struct", _structs, (*_ROWS, "struct32/first-six-octets"))
         yield Location("header.field", _fields, _ROWS)
-        yield Location("body.packed", _packed)
+        yield Location("body.packed", coded_bodies(_coded))
         yield Location("body.length", _lengths)
         yield Location("transfer.mode", _modes, ("execution/error-code/illegal-argument",))
 
@@ -105,19 +105,8 @@ def _values(kind: str, width_octets: int) -> Iterator[tuple[str, Any]]:
         yield from ((str(number), Raw(number.to_bytes(width_octets, "big"))) for number in numbers)
 
 
-def _packed() -> Iterator[Bend]:
-    bomb = packed(b"\0" * (1 << 22))
-    bodies = (
-        ("packed", packed(b"amqpspec")),
-        ("4 MiB of zeros", bomb),
-        ("cut", bomb[:-9]),
-        ("plain", b"amqpspec"),
-    )
-    for coding in CODINGS:
-        for words, body in bodies:
-            yield Bend(
-                f"encoding {coding}, body {words}", (transfer(body, message={"content_encoding": coding}),)
-            )
+def _coded(body: bytes, coding: str) -> bytes:
+    return transfer(body, message={"content_encoding": coding})
 
 
 def _lengths() -> Iterator[Bend]:

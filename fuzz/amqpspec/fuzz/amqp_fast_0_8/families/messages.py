@@ -10,8 +10,8 @@ from itertools import product
 from typing import Any
 
 from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, open_handle, say, send
-from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at
-from amqpspec.fuzz.families.material import CODINGS, flipped_flags, packed
+from amqpspec.fuzz.families.base import Bend, Location, coded_bodies, edges, locations_at
+from amqpspec.fuzz.families.material import flipped_flags
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Place, Role
 from amqpspec.fuzz.trees.values import TEXTS
@@ -35,7 +35,7 @@ def messages(dialect_id: str, state: State) -> Iterator[Location]:
         yield Location("head.field", _heads, ("messages/head/body-size",))
         yield Location("head.cut", _cut_heads, _ROWS)
         yield Location("fragment.order", _fragments, _ROWS)
-        yield Location("body.packed", _packed)
+        yield Location("body.packed", coded_bodies(lambda body, coding: send(body, encoding=coding)))
     if may(state, "handle.prepare"):
         restarts = ("restartable/option", "restartable/wrong-hash", "handle/prepare/not-batched")
         yield Location("restart.prepare", _prepares, restarts)
@@ -96,19 +96,6 @@ def _fragments() -> Iterator[Bend]:
             f"service type {service}",
             (fragment(begins, partial=True) + fragment(rest, service_type=service),),
         )
-
-
-def _packed() -> Iterator[Bend]:
-    bomb = packed(b"\0" * (1 << 22))
-    bodies = (
-        ("packed", packed(b"amqpspec")),
-        ("4 MiB of zeros", bomb),
-        ("cut", bomb[:-9]),
-        ("plain", b"amqpspec"),
-    )
-    for coding in CODINGS:
-        for words, body in bodies:
-            yield Bend(f"encoding {coding}, body {words}", (send(body, encoding=coding),))
 
 
 def _prepare(size: int = 1 << 20, body: bytes = b"", hash: str = "", **head: object) -> bytes:

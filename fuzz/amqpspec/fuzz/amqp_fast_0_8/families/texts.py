@@ -12,11 +12,11 @@ from amqpspec.fuzz.amqp_fast_0_8.grammar import TABLE
 from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, say, send
 from amqpspec.fuzz.families.base import Bend, Location, each, in_names
 from amqpspec.fuzz.families.material import NAME_COUNTS
-from amqpspec.fuzz.families.tables import VALUES, TableForm, table_locations
+from amqpspec.fuzz.families.tables import VALUES, TableForm, odd_tables, table_locations
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.values import TEXTS
 from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
+from amqpspec.wire.values import Raw
 
 _MAX_OCTETS = 60_000
 _FORM = TableForm(
@@ -38,16 +38,8 @@ def tables(dialect_id: str, state: State) -> Iterator[Location]:
 
 
 def _delivered() -> Iterator[Bend]:
-    field = _FORM.value(b"key", b"value")
-    odd = [(f"cut after {count} octets", field[:count]) for count in range(1, len(field))]
-    odd += [(f"name: {words}", _FORM.value(name, b"v")) for words, name in TEXTS]
-    odd += [
-        (f"tag 0x{tag:02x} before {value.hex() or 'nothing'}", _FORM.field(b"k", tag, value))
-        for tag in range(256)
-        for value in VALUES[:6]
-    ]
-    for words, fields in odd:
-        yield Bend(f"headers {words}", (send(headers=counted("table", fields)),))
+    for words, octets in odd_tables(_FORM, VALUES[:6]):
+        yield Bend(f"headers {words}", (send(headers=Raw(octets)),))
 
 
 # --- C6

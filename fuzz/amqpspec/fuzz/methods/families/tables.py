@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Location, bend
-from amqpspec.fuzz.families.tables import TableForm, table_locations
+from amqpspec.fuzz.families.tables import TableForm, odd_tables, table_locations
 from amqpspec.fuzz.families.texts import TOUCHES
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.methods.grammar import BODY
 from amqpspec.fuzz.methods.kit import kit
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import edited, octets_of, walk
-from amqpspec.fuzz.trees.values import TEXTS
 from amqpspec.wire.methods.malformed import table as raw_table
 from amqpspec.wire.methods.malformed import table_field
 
@@ -27,6 +26,7 @@ _FORM = TableForm(
     lambda text: len(text).to_bytes(4, "big") + text,
     (ord("F"),),
 )
+_VALUES = (b"", b"\0", b"\xff" * 4, b"\0" * 8)
 
 
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
@@ -44,18 +44,6 @@ def _delivered(dialect_id: str) -> Iterator[Bend]:
     tools = kit(dialect_id)
     root = next(p.tree for name, p in grammar(dialect_id).items() if name.startswith("table/"))
     way = next(place.way for place in walk(root) if place.node.kind == "table")
-    for number, (words, octets) in enumerate(_odd_tables()):
+    for number, (words, octets) in enumerate(odd_tables(_FORM, _VALUES)):
         header = octets_of(edited(root, way, octets))
         yield bend(f"headers {words}", tools.delivered(f"amqpspec.fuzz.headers.{number}", header, BODY))
-
-
-def _odd_tables() -> Iterator[tuple[str, bytes]]:
-    field = bytes(table_field(b"key", "S", b"\0\0\0\5value"))
-    for count in range(1, len(field)):
-        yield f"cut after {count} octets", bytes(raw_table(field[:count]))
-    for words, name in TEXTS:
-        yield f"name: {words}", bytes(raw_table(bytes(table_field(name, "S", b"\0\0\0\1v"))))
-    for tag in range(256):
-        for value in (b"", b"\0", b"\xff" * 4, b"\0" * 8):
-            words = f"tag 0x{tag:02x} before {value.hex() or 'nothing'}"
-            yield words, bytes(raw_table(bytes(table_field(b"k", tag, value))))
