@@ -5,7 +5,6 @@ Knows: which module of this package answers which question. Must not know: how a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from amqpspec.fuzz.amqp_0_10 import dissect, interop
@@ -102,12 +101,9 @@ class Amqp010Driver(FuzzDriver):
     boofuzz = staticmethod(interop.boofuzz)
     frames_in = staticmethod(frames_in)
 
-    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """A query of an exchange, and common commands: none that a run's probe for optional classes sends."""
-        return {
-            "rare": FrameCondition(frozenset({"exchange.query"})),
-            "common": FrameCondition(frozenset({"queue.query", "exchange.bound"})),
-        }
+    rare = FrameCondition(frozenset({"exchange.query"}))
+    common = FrameCondition(frozenset({"queue.query", "exchange.bound"}))
+    """A run's probe for optional classes sends none of them."""
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""

@@ -5,7 +5,6 @@ Knows: which module of this package answers which question. Must not know: how a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from amqpspec.fuzz.amqp_1_0 import dissect, interop
@@ -120,12 +119,8 @@ class Amqp10Driver(FuzzDriver):
     boofuzz = staticmethod(interop.boofuzz)
     frames_in = staticmethod(frames_in)
 
-    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """An attach with a limit of its own, and common performatives."""
-        return {
-            "rare": FrameCondition(frozenset({"attach"}), "max_message_size", "1048576"),
-            "common": FrameCondition(frozenset({"detach", "disposition"})),
-        }
+    rare = FrameCondition(frozenset({"attach"}), "max_message_size", "1048576")
+    common = FrameCondition(frozenset({"detach", "disposition"}))
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""

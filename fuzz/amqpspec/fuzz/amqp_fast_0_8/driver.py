@@ -5,7 +5,6 @@ Knows: which module of this package answers which question. Must not know: how a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
 from amqpspec.fuzz.amqp_fast_0_8 import dissect, interop
@@ -105,12 +104,8 @@ class AmqpFastDriver(FuzzDriver):
     boofuzz = staticmethod(interop.boofuzz)
     frames_in = staticmethod(frames_in)
 
-    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """A pause of a handle, and common commands."""
-        return {
-            "rare": FrameCondition(frozenset({"handle.flow"}), "flow_pause", "True"),
-            "common": FrameCondition(frozenset({"handle.query", "handle.browse"})),
-        }
+    rare = FrameCondition(frozenset({"handle.flow"}), "flow_pause", "True")
+    common = FrameCondition(frozenset({"handle.query", "handle.browse"}))
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""

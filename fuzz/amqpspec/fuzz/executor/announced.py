@@ -10,7 +10,6 @@ from contextlib import suppress
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.wire.errors import WireError
 
 _TIMEOUT_S = 10.0
 
@@ -21,10 +20,10 @@ def announced(subject: Subject) -> tuple[str, str]:
     if not part.announced_in:
         return "", ""
     with (
-        suppress(Unanswered, WireError, KeyError),
+        suppress(Unanswered),
         Client(subject.address, subject.dialect, subject.values, _TIMEOUT_S) as client,
     ):
         said = client.enter(part.announced_in)
         if said is not None:
-            return part.announced(said)
+            return said.product, said.version
     return "", ""

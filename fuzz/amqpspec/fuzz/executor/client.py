@@ -16,7 +16,6 @@ from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard, learned
 from amqpspec.fuzz.executor.loop import READ_OCTETS
-from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.states.model import Step, Values
 from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.net.dial import AnyStream, dial
@@ -137,7 +136,7 @@ class Client:
                 raise Unanswered(f"expected an answer, actual: more than {_MOST_OCTETS} octets of others")
             self._heard.extend(self._decode(octets))
         said = self._heard.popleft()
-        self.offered = executor_part(self.dialect).mechanisms_in(said) or self.offered
+        self.offered = said.mechanisms or self.offered
         self.values = learned(self.values, said)
         return said
 

@@ -36,9 +36,9 @@ class Heard:
     """One thing that the target said.
 
     ``limits`` are channel-max and frame-max if it offers them; ``remote`` is the channel that a session of AMQP 1.0
-    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how
+    answers; ``mechanisms`` are those that it offers; a login that failed is not ``good``. ``idle_s`` is how
     long it tolerates silence, 0 if it does not say; ``blames_silence`` is a close that gives silence as its reason.
-    ``product`` and ``version`` are those that an open of AMQP 1.0 names; ``counters`` are in begin, attach, flow.
+    ``product`` and ``version`` are those that it announces; ``counters`` are in begin, attach, flow.
     """
 
     name: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
-from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import Values
 
@@ -32,14 +32,6 @@ class ExecutorPart(Part, Protocol):
     def decoder(self) -> Decode:
         """Return a decoder for one connection; a WireError that it raises ends the reading."""
         ...
-
-    def mechanisms_in(self, said: Heard) -> tuple[str, ...]:
-        """The mechanisms that a target offers in what it has said; empty if it offers none."""
-        return said.mechanisms
-
-    def announced(self, said: Heard) -> tuple[str, str]:
-        """Product and version in the last answer on the way into ``announced_in``. Raises WireError, KeyError."""
-        return said.product, said.version
 
     def queue_of(self, number: int, values: Values) -> str:
         """The queue that connection ``number`` declares or attaches to."""

@@ -24,6 +24,7 @@ class Bend(NamedTuple):
 
 
 T = TypeVar("T")
+V = TypeVar("V")
 _FULLY = 2
 
 Bends = Callable[[], Iterable[Bend]]
@@ -122,6 +123,11 @@ def _start(root: Node, way: Way) -> int:
 def many(words: str, counts: Iterable[int], make: Callable[[int], bytes]) -> Bends:
     """Things in growing numbers: the octets of this many of them."""
     return lambda: (Bend(f"{words}: {count}", (make(count),)) for count in counts)
+
+
+def over(values: Iterable[V], words: str, make: Callable[[V], bytes]) -> Bends:
+    """The octets for each of several values, which the words name."""
+    return lambda: (Bend(words.format(value), (make(value),)) for value in values)
 
 
 def pipelined(parts: Mapping[str, bytes]) -> Iterator[Bend]:

@@ -18,7 +18,7 @@ class Amqp091Driver(MethodsDriver):
     absent = MappingProxyType(
         {"C01": "an array announces its number of octets, not of elements, and each element has a tag octet"}
     )
-    rare_method = "tx.rollback"
+    rare = FrameCondition(frozenset({"tx.rollback"}))
     rules: Mapping[str, str] = {
         "header": "amq_wlp_header_03",
         "type": "amq_wlp_frame_01",

@@ -49,12 +49,18 @@ def _method(codec: Codec, frame: Frame) -> Heard:
     if method is None:
         return Heard(f"method {ids[0]}.{ids[1]}")
     refusal = limits = None
+    mechanisms, product, version = tuple[str, ...](), "", ""
     if method.name in _CLOSES:
         code = codec.decode_method(frame.payload)["reply-code"]
         refusal = Refusal(_CLOSES[method.name], code)
     elif method.name == "connection.tune":
         limits = _offered_limits(codec.dialect.id, frame.payload)
-    return Heard(method.name, refusal, limits, frame.payload, frame.channel)
+    elif method.name == "connection.start":
+        mechanisms, product, version = _announced(codec.dialect.id, frame.payload)
+    return Heard(
+        method.name, refusal, limits, frame.payload, frame.channel, mechanisms=mechanisms, product=product,
+        version=version,
+    )  # fmt: skip
 
 
 @lru_cache(_KEPT)
@@ -70,18 +76,13 @@ def _kinds(dialect_id: str) -> Mapping[int, str]:
     return {code: name for name, code in codec_for(dialect_id).dialect.layout.types.items()}
 
 
-def mechanisms_in(codec: Codec, said: Heard) -> tuple[str, ...]:
-    """The mechanisms that a start offers; none if something else arrived, or cannot be read."""
-    if said.name != "connection.start":
-        return ()
+@lru_cache(_KEPT)
+def _announced(dialect_id: str, payload: bytes) -> tuple[tuple[str, ...], str, str]:
+    """Mechanisms, product and version of a start; nothing of one that cannot be read."""
     try:
-        offer = codec.decode_method(said.payload)["mechanisms"]
-    except WireError:
-        return ()
-    return tuple((offer.decode("utf-8", "replace") if isinstance(offer, bytes) else str(offer)).split())
-
-
-def announced(codec: Codec, said: Heard) -> tuple[str, str]:
-    """Product and version out of a start. Raises WireError, KeyError."""
-    properties = codec.decode_method(said.payload)["server-properties"]
-    return text(properties.get("product")), text(properties.get("version"))
+        call = codec_for(dialect_id).decode_method(payload)
+        offer, properties = call["mechanisms"], call["server-properties"]
+    except (WireError, KeyError):
+        return (), "", ""
+    mechanisms = offer.decode("utf-8", "replace") if isinstance(offer, bytes) else str(offer)
+    return tuple(mechanisms.split()), text(properties.get("product")), text(properties.get("version"))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
-from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.grammar import Production, tables
 from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
@@ -40,19 +40,19 @@ from amqpspec.wire.methods.describe import describe_frame
 from amqpspec.wire.methods.frames import FrameReader
 
 _MAX_OCTETS = 1 << 24
-_COMMON = ("exchange.declare", "exchange.delete", "queue.bind", "queue.unbind")
 
 
 class MethodsDriver(FuzzDriver):
     """A dialect of classes and methods.
 
-    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row for "survives"; ``rare_method``
-    is one that no broker refuses where a planted defect strikes.
+    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row for "survives"; ``rare`` is a
+    method that no broker refuses where a planted defect strikes.
     """
 
     rules: Mapping[str, str] = MappingProxyType({})
     lives_on = "constant/internal-error"
-    rare_method = "tx.select"
+    rare = FrameCondition(frozenset({"tx.select"}))
+    common = FrameCondition(frozenset({"exchange.declare", "exchange.delete", "queue.bind", "queue.unbind"}))
     absent = MappingProxyType(
         {"C01": "no arrays without a size in octets; each entry of a table has a name and a tag"}
     )
@@ -145,14 +145,6 @@ class MethodsDriver(FuzzDriver):
         """A decoder of frames."""
         return answers.decoder(self._codec)
 
-    def mechanisms_in(self, said: Heard) -> tuple[str, ...]:
-        """Those of a start."""
-        return answers.mechanisms_in(self._codec, said)
-
-    def announced(self, said: Heard) -> tuple[str, str]:
-        """The server's properties in a start."""
-        return answers.announced(self._codec, said)
-
     def settled_silence_s(self, octets: bytes) -> float:
         """The heartbeat interval of a tune-ok."""
         return signs.settled_silence_s(self.dialect_id, octets)
@@ -187,13 +179,6 @@ class MethodsDriver(FuzzDriver):
     def boofuzz(self) -> BoofuzzFacts:
         """Frames by type and ids."""
         return interop.boofuzz(self.tables)
-
-    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """A rare method, and common ones."""
-        return {
-            "rare": FrameCondition(frozenset({self.rare_method})),
-            "common": FrameCondition(frozenset(_COMMON)),
-        }
 
     def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
         """A client's frames by their methods."""

@@ -34,14 +34,19 @@ class BrokerSeams:
 
 
 class SelftestPart(Part, Protocol):
-    """How planted defects are put into a dialect's reference broker."""
+    """How planted defects are put into a dialect's reference broker.
+
+    ``rare`` and ``common`` are frames at which they strike; no way into a state, no sentinel and no canary sends any
+    of them.
+    """
+
+    rare: FrameCondition | None = None
+    common: FrameCondition | None = None
 
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """Frames at which a kind of defect strikes, by what the place is called.
-
-        No way into a state, no sentinel and no canary sends any of them.
-        """
-        return {}
+        """Frames at which a kind of defect strikes, by what the place is called."""
+        places = {"rare": self.rare, "common": self.common}
+        return {name: frames for name, frames in places.items() if frames is not None}
 
     def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
         """The whole frames in a client's octets, up to the first that cannot be cut, without protocol headers."""

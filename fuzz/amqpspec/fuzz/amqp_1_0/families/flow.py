@@ -10,7 +10,7 @@ from typing import Any
 
 from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, begin, flow, may, say, transfer
 from amqpspec.fuzz.amqp_1_0.states import SENDER
-from amqpspec.fuzz.families.base import Bend, Location, locations_at, numbers_of
+from amqpspec.fuzz.families.base import Bend, Location, each, locations_at, numbers_of, over
 from amqpspec.fuzz.families.material import RESOURCE_COUNTS
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Place, Role
@@ -167,25 +167,20 @@ def resources(_: str, state: State) -> Iterator[Location]:
     """Sessions, links and deliveries in numbers."""
     if may(state, "begin"):
         yield Location(
-            "many.sessions", _sessions, ("performatives/open/channel-max/sessions", "model/many-sessions")
+            "many.sessions",
+            over(RESOURCE_COUNTS, "{} sessions", lambda count: each(begin)(range(count))),
+            ("performatives/open/channel-max/sessions", "model/many-sessions"),
         )
-        yield Location("many.reopenings", _reopened)
+        yield Location(
+            "many.reopenings",
+            over(RESOURCE_COUNTS, "a session begun and ended {} times", (begin() + say("end")).__mul__),
+        )
     if may(state, "attach"):
         yield Location("many.links", _links, ("model/many-links",))
         yield Location("many.reattachings", _reattached)
         yield Location("many.dynamic-nodes", _dynamic)
     if state.name == "attached":
         yield Location("many.unfinished", _unfinished)
-
-
-def _sessions() -> Iterator[Bend]:
-    for count in RESOURCE_COUNTS:
-        yield Bend(f"{count} sessions", (b"".join(begin(channel) for channel in range(count)),))
-
-
-def _reopened() -> Iterator[Bend]:
-    for count in RESOURCE_COUNTS:
-        yield Bend(f"a session begun and ended {count} times", ((begin() + say("end")) * count,))
 
 
 def _links() -> Iterator[Bend]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from amqpspec.fuzz.amqp_1_0.kit import QUEUE, attach, begin, has_link, may, say, transfer, value_places
-from amqpspec.fuzz.families.base import Bend, Bends, Location, bend, locations_at, numbers_of
+from amqpspec.fuzz.families.base import Bend, Bends, Location, bend, locations_at, numbers_of, over
 from amqpspec.fuzz.families.material import DEPTHS, NAME_COUNTS, names
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.states.model import State
@@ -153,10 +153,10 @@ def interning(_: str, state: State) -> Iterator[Location]:
     if may(state, "sasl-init"):
         yield Location("name.mechanism", _mechanisms)
     if may(state, "attach"):
-        yield Location("name.capability", _capabilities)
+        yield Location("name.capability", over(NAME_COUNTS, "{} capabilities", _capable))
         yield Location("name.address", _addresses)
     if may(state, "transfer"):
-        yield Location("name.property", _application_properties)
+        yield Location("name.property", over(NAME_COUNTS, "{} application properties", _described))
 
 
 def _maps(symbols: bool) -> Iterator[tuple[str, bytes]]:
@@ -176,10 +176,13 @@ def _mechanisms() -> Iterator[Bend]:
         yield Bend(f"mechanism {name}", (say("sasl-init", mechanism=name, initial_response=b""),))
 
 
-def _capabilities() -> Iterator[Bend]:
-    for count in NAME_COUNTS:
-        sent = attach("amqpspec-fuzz-new", 7, desired_capabilities=names("capability", count))
-        yield Bend(f"{count} capabilities", (sent,))
+def _capable(count: int) -> bytes:
+    return attach("amqpspec-fuzz-new", 7, desired_capabilities=names("capability", count))
+
+
+def _described(count: int) -> bytes:
+    keys = dict.fromkeys(names("property", count), "v")
+    return transfer(0, encode_message(application_properties=keys, data=b"x"))
 
 
 def _addresses() -> Iterator[Bend]:
@@ -189,13 +192,6 @@ def _addresses() -> Iterator[Bend]:
             for at, name in enumerate(names("address", min(count, 256)))
         )
         yield Bend(f"{count} addresses", (b"".join(says),))
-
-
-def _application_properties() -> Iterator[Bend]:
-    for count in NAME_COUNTS:
-        keys = dict.fromkeys(names("property", count), "v")
-        payload = encode_message(application_properties=keys, data=b"x")
-        yield Bend(f"{count} application properties", (transfer(0, payload),))
 
 
 # --- C11
@@ -235,6 +231,7 @@ def _illegal() -> Iterator[tuple[str, bytes]]:
 
 _SIZES = (511, 512, 513, 4096, 4097, 16_384, 65_535, 65_536, 65_537, 131_072, 262_144, 1 << 20)
 _CHANNELS = (1, 2, 254, 255, 256, 257, 1023, 1024, 32_767, 32_768, 65_534, 65_535)
+_TAGS = (0, 1, 31, 32, 33, 64, 255, 256, 4096, 65_536)
 _HANDLES = (*_CHANNELS, 65_536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1)
 
 
@@ -248,11 +245,19 @@ def limits(dialect_id: str, state: State) -> Iterator[Location]:
     if may(state, "begin"):
         yield Location("channel.too-high", _high_channels, ("performatives/open/channel-max/exceeded",))
     if may(state, "attach"):
-        yield Location("handle.too-high", _high_handles, ("performatives/begin/handle-max/exceeded",))
+        yield Location(
+            "handle.too-high",
+            over(_HANDLES, "attach with handle {}", lambda handle: attach("amqpspec-fuzz-new", handle)),
+            ("performatives/begin/handle-max/exceeded",),
+        )
         yield Location("link-name.too-long", _long_names, ("links/names/length",))
     if has_link(state):
         yield Location("frame.too-large", _large_frames, ("performatives/open/max-frame-size/exceeded",))
-        yield Location("delivery-tag.too-long", _long_tags, ("definitions/delivery-tag/length",))
+        yield Location(
+            "delivery-tag.too-long",
+            over(_TAGS, "delivery-tag of {} octets", lambda size: transfer(0, delivery_tag=b"t" * size)),
+            ("definitions/delivery-tag/length",),
+        )
         yield Location(
             "message.too-large", _large_messages, ("performatives/attach/max-message-size/exceeded",)
         )
@@ -286,11 +291,6 @@ def _high_channels() -> Iterator[Bend]:
         yield Bend(f"empty frame on channel {channel}", (octets,))
 
 
-def _high_handles() -> Iterator[Bend]:
-    for handle in _HANDLES:
-        yield Bend(f"attach with handle {handle}", (attach("amqpspec-fuzz-new", handle),))
-
-
 def _long_names() -> Iterator[Bend]:
     for size in (0, 1, 255, 256, 257, 4096, 32_768):
         yield Bend(f"link name of {size} octets", (attach("n" * size, 7),))
@@ -304,11 +304,6 @@ def _large_frames() -> Iterator[Bend]:
         short = len(transfer(0, encode_message(data=b"x" * 300)))
         payload = encode_message(data=b"x" * max(0, size - short + 300))
         yield Bend(f"transfer of about {size} octets", (transfer(0, payload),))
-
-
-def _long_tags() -> Iterator[Bend]:
-    for size in (0, 1, 31, 32, 33, 64, 255, 256, 4096, 65_536):
-        yield Bend(f"delivery-tag of {size} octets", (transfer(0, delivery_tag=b"t" * size),))
 
 
 def _large_messages() -> Iterator[Bend]:
