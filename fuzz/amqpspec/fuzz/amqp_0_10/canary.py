@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.oracles.part import HeldBack
-from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, consuming
+from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, QueueClient, consuming
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -27,7 +26,7 @@ _CREDIT = (_STOP, "message.flow")
 """A producer that was stopped has no credit until it is given some."""
 
 
-class AssemblyClient(Client):
+class AssemblyClient(QueueClient):
     """A client with controls, commands and messages."""
 
     _is_stopped = False
@@ -105,10 +104,6 @@ class AssemblyCanary(QueueCanary[AssemblyClient]):
             client.subscribe(self.store, _STORED, _STORE, 0)
             for channel, queue in self.inboxes.items():
                 client.subscribe(queue, "inbox", channel, _UNLIMITED)
-
-    def publish(self, queue: str, body: bytes, channel: int) -> None:
-        """Send a message straight to a queue. Raises HeldBack."""
-        self.client.publish(queue, body, channel)
 
     def fetched(self) -> bytes | None:
         """Credit for one message of the store; None if none arrives. Raises Unanswered."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, consuming
+from amqpspec.fuzz.oracles.queues import DELIVERY_S, QueueCanary, QueueClient, consuming
 from amqpspec.wire.amqp_fast_0_8.frames import command_frame
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
@@ -21,7 +20,7 @@ _SENDER, _STORE, _INBOX, _QUIET = 1, 2, 3, 4
 """Handles, each on the channel of its number; the last one receives nothing."""
 
 
-class CommandClient(Client):
+class CommandClient(QueueClient):
     """A client with commands and messages."""
 
     def say(self, name: str, /, **fields: Any) -> None:
@@ -58,8 +57,8 @@ class CommandClient(Client):
         self.say("handle.close", handle_id=handle, reply_code=200)
         self.wait("handle.close")
 
-    def publish(self, queue: str, body: bytes) -> None:
-        """A message to a queue."""
+    def publish(self, queue: str, body: bytes, channel: int = _SENDER) -> None:
+        """A message to a queue, always on the handle that sends."""
         fields = {"handle_id": _SENDER, "service_type": _QUEUE, "dest_name": queue}
         self.say("handle.send", fragment=encode_message(body), **fields)
 
@@ -80,10 +79,6 @@ class CommandCanary(QueueCanary[CommandClient]):
             client.close_handle(_STORE)
             if self.listens:
                 self.inboxes = {_INBOX: client.made_queue(_INBOX)}
-
-    def publish(self, queue: str, body: bytes, channel: int) -> None:
-        """Send a message to a queue, always on the handle that sends."""
-        self.client.publish(queue, body)
 
     def fetched(self) -> bytes | None:
         """Read the store for a moment; None if nothing arrives. Raises Unanswered."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.trees.tree import Node, Role, leaf
+from amqpspec.wire.framing import Reader
 
 
 class InputsPart(Part, Protocol):
@@ -30,24 +31,11 @@ class InputsPart(Part, Protocol):
         return None
 
 
-class Reader(Protocol):
-    """What cuts frames out of octets that it was fed with."""
-
-    def next(self) -> Any:
-        """The next frame; None if there is no complete one. Raises WireError."""
-        ...
-
-    @property
-    def pending_octets(self) -> int:
-        """How many octets are left of a frame that is not complete."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class WordedFrames:
     """Frames as they are cut, and what ``describe`` says of one: a mapping with ``text``."""
 
-    reader: Reader
+    reader: Reader[Any]
     describe: Callable[[Any], Mapping[str, Any]]
 
     def next(self) -> str | None:

@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.clock import now_s
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.oracles.part import HeldBack
-from amqpspec.fuzz.oracles.queues import QueueCanary, consuming
+from amqpspec.fuzz.oracles.queues import QueueCanary, QueueClient, consuming
 from amqpspec.fuzz.states.model import Step
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
@@ -42,7 +42,7 @@ def _asking_to_be_notified(step: Step) -> Step:
     return replace(step, says=tuple(says))
 
 
-class MethodsClient(Client):
+class MethodsClient(QueueClient):
     """A client with methods and contents. ``is_blocked``: the target said that it blocks publishers."""
 
     is_blocked = False
@@ -146,10 +146,6 @@ class MethodsCanary(QueueCanary[MethodsClient]):
             for channel, queue in self.inboxes.items():
                 client.say("basic.consume", channel, queue=queue, no_ack=True)
                 client.wait("basic.consume-ok")
-
-    def publish(self, queue: str, body: bytes, channel: int) -> None:
-        """Send a message straight to a queue. Raises HeldBack."""
-        self.client.publish(queue, body, channel)
 
     def fetched(self) -> bytes | None:
         """Get the stored message. Raises Unanswered, HeldBack."""

@@ -21,7 +21,17 @@ from amqpspec.fuzz.states.model import Values, with_names
 
 DELIVERY_S, _REST_S = 3.0, 0.02
 """How long a canary waits for a delivery, and behind one for what should not come."""
-C = TypeVar("C", bound=Client)
+
+
+class QueueClient(Client, ABC):
+    """A client that sends messages to queues."""
+
+    @abstractmethod
+    def publish(self, queue: str, body: bytes, channel: int = 1) -> None:
+        """Send a message straight to a queue; for an inbox, on its channel. Raises HeldBack."""
+
+
+C = TypeVar("C", bound=QueueClient)
 
 
 class QueueCanary(ABC, Generic[C]):
@@ -50,10 +60,6 @@ class QueueCanary(ABC, Generic[C]):
         """Open channels, if the target allows this many, and make the queues. Raises Unanswered, NotConsumed."""
 
     @abstractmethod
-    def publish(self, queue: str, body: bytes, channel: int) -> None:
-        """Send a message straight to a queue, for an inbox on its channel. Raises HeldBack."""
-
-    @abstractmethod
     def fetched(self) -> bytes | None:
         """Take the stored message out; None if there is none. Raises Unanswered, HeldBack."""
 
@@ -64,7 +70,7 @@ class QueueCanary(ABC, Generic[C]):
     def place(self, number: int) -> None:
         """Store a message. Raises HeldBack."""
         self.expected = _token(number, self.who)
-        self.publish(self.store, self.expected, 1)
+        self.client.publish(self.store, self.expected)
 
     def check(self, number: int) -> Iterator[Suspicion]:
         """What has become of the stored message; what came that was not sent here. Raises Unanswered, HeldBack."""
@@ -73,7 +79,7 @@ class QueueCanary(ABC, Generic[C]):
             yield _stored_changed(self.who, self.expected, self.stored)
         own = {channel: _token(-number, f"{self.who} {channel}") for channel in self.inboxes}
         for channel, body in own.items():
-            self.publish(self.inboxes[channel], body, channel)
+            self.client.publish(self.inboxes[channel], body, channel)
         yield from _judged(self.who, own, self.received(own))
 
     def received(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from amqpspec.fuzz.sequences.desk import sure
 from amqpspec.fuzz.sequences.part import end_by_reset
 from amqpspec.fuzz.sequences.step import Violation
-from amqpspec.peer.context import BudgetSpent, Context, Unmet, Withheld
+from amqpspec.peer.context import BudgetSpent, Context, Withheld
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
 from amqpspec.peer.methods.holding import FLOW_CONTROL
@@ -43,10 +44,7 @@ class Talk:
     def connect(self, link: int) -> None:
         """Open a connection; raises Violation."""
         peer = self._peers[link] = Peer(self._context)
-        try:
-            peer.open_connection()
-        except Unmet as unmet:
-            raise Violation("connection not opened", unmet.expected, unmet.observed) from unmet
+        sure("connection not opened", peer.open_connection)
 
     def send(self, link: int, name: str, channel: int, **args: Any) -> None:
         """Send a method."""
