@@ -107,6 +107,6 @@ class Amqp010Driver(FuzzDriver):
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""
-        from amqpspec.fuzz.amqp_0_10.seams import seams
+        from amqpspec.fuzz.amqp_0_10.seams import SEAMS
 
-        return seams()
+        return SEAMS

@@ -152,12 +152,12 @@ class Maker:
         """Packing flags, and the fields that are there; bits among them are named with True."""
         there = [f for f in fields if f.key in given or is_given(f, full=full)]
         word = sum(1 << fields.index(f) for f in there if given.get(f.key) is not False)
-        args = group("args", *(self.field(owner, f, given.get(f.key)) for f in there if not self._is_bit(f)))
+        args = group(
+            "args",
+            *(self.field(owner, f, given.get(f.key)) for f in there if self.dialect.base(f.type) != "bit"),
+        )
         flags = [leaf("packing", Role.FLAGS, word.to_bytes(pack_octets, "little"), "packing")]
         return [*(flags if pack_octets else []), args]
-
-    def _is_bit(self, field: PackedField) -> bool:
-        return self.dialect.base(field.type) == "bit"
 
     def field(self, owner: str, field: PackedField, value: Any = None) -> Node:
         """One field that is there; a tree as it is."""

@@ -14,11 +14,6 @@ from amqpspec.reference.amqp_0_10.inbox import Inbox
 from amqpspec.reference.model import Consumer, Entry, Message
 
 
-def seams() -> BrokerSeams:
-    """Where a defect can be put in."""
-    return BrokerSeams(Inbox, lambda i: client_frame(i.channel, i.segments), _consumers, _deliver)
-
-
 def _consumers(connection: Connection) -> Iterator[Consumer]:
     for channel in tuple(connection.channels.values()):
         queues = channel.session.queues() if channel.session is not None else []
@@ -28,3 +23,7 @@ def _consumers(connection: Connection) -> Iterator[Consumer]:
 
 def _deliver(consumer: Consumer, stored: Message) -> None:
     consumer.taker.deliver(consumer, Entry(stored, 0), False)
+
+
+SEAMS = BrokerSeams(Inbox, lambda i: client_frame(i.channel, i.segments), _consumers, _deliver)
+"""Where a defect can be put in."""

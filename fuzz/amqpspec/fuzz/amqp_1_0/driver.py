@@ -124,6 +124,6 @@ class Amqp10Driver(FuzzDriver):
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""
-        from amqpspec.fuzz.amqp_1_0.seams import seams
+        from amqpspec.fuzz.amqp_1_0.seams import SEAMS
 
-        return seams()
+        return SEAMS

@@ -13,7 +13,6 @@ from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, walk
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
-from amqpspec.wire.values import Raw
 
 MESSAGE = encode_message(data=b"amqpspec")
 QUEUE = "amqpspec.fuzz.q"
@@ -92,8 +91,3 @@ def value_places(state: State) -> Iterator[tuple[str, Node, Place]]:
             named = place.node.name in _PLACES or place.path.endswith(_INSIDE)
             if named and place.node.is_group and place.node.children:
                 yield production.name, production.tree, place
-
-
-def raw(octets: bytes) -> Raw:
-    """Octets in place of any value."""
-    return Raw(octets)

@@ -113,16 +113,12 @@ def given(dialect: TypedDialect, row: Composite, *, full: bool = False) -> dict[
     return {
         f.name: _field(dialect, row, f)
         for f in row.fields
-        if f.mandatory or f"{row.name} {f.name}" in _NEEDED or (full and _fits(f))
+        if f.mandatory or f"{row.name} {f.name}" in _NEEDED or (full and f.name not in _LEFT_OUT)
     }
 
 
 _NEEDED = {"transfer delivery-id", "transfer delivery-tag", "transfer message-format", "attach source", "attach target",
            "attach initial-delivery-count", "sasl-init initial-response"}  # fmt: skip
-
-
-def _fits(field: TypedField) -> bool:
-    return field.name not in _LEFT_OUT
 
 
 def _field(dialect: TypedDialect, row: Composite, field: TypedField) -> Any:

@@ -18,11 +18,6 @@ from amqpspec.reference.model import Consumer, Entry, Message
 _numbers = count(1)
 
 
-def seams() -> BrokerSeams:
-    """Where a defect can be put in."""
-    return BrokerSeams(Inbox, lambda i: typed_frame(i.channel, i.body), _consumers, _deliver)
-
-
 def _consumers(connection: Connection) -> Iterator[Consumer]:
     for session in connection.sessions.values():
         for endpoint in tuple(session.endpoints.values()):
@@ -34,3 +29,7 @@ def _deliver(consumer: Consumer, stored: Message) -> None:
     assert isinstance(consumer.taker, SendingEndpoint)
     if consumer.taker.credit > 0:
         consumer.taker.deliver(consumer, Entry(stored, next(_numbers)), False)
+
+
+SEAMS = BrokerSeams(Inbox, lambda i: typed_frame(i.channel, i.body), _consumers, _deliver)
+"""Where a defect can be put in."""

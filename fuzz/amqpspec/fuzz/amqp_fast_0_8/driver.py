@@ -109,6 +109,6 @@ class AmqpFastDriver(FuzzDriver):
 
     def seams(self) -> BrokerSeams:
         """The inside of the reference broker."""
-        from amqpspec.fuzz.amqp_fast_0_8.seams import seams
+        from amqpspec.fuzz.amqp_fast_0_8.seams import SEAMS
 
-        return seams()
+        return SEAMS

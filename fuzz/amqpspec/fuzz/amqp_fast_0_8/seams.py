@@ -18,13 +18,6 @@ from amqpspec.reference.model import Consumer, Entry, Message
 _IDS = ("channel_id", "handle_id")
 
 
-def seams() -> BrokerSeams:
-    """Where a defect can be put in."""
-    return BrokerSeams(
-        Inbox, lambda i: client_frame(i.command.name, i.args, i.fragment), _consumers, _deliver, _beside
-    )
-
-
 def _beside(incoming: Taken) -> Taken:
     """A command for the next channel and the next handle."""
     moved = {key: incoming.args[key] + 1 for key in _IDS if key in incoming.args}
@@ -39,3 +32,9 @@ def _consumers(connection: Connection) -> Iterator[Consumer]:
 def _deliver(consumer: Consumer, stored: Message) -> None:
     assert isinstance(consumer.taker, Subscription)
     consumer.taker.deliver(consumer, Entry(stored, 0), False)
+
+
+SEAMS = BrokerSeams(
+    Inbox, lambda i: client_frame(i.command.name, i.args, i.fragment), _consumers, _deliver, _beside
+)
+"""Where a defect can be put in."""

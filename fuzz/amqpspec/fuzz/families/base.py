@@ -141,7 +141,7 @@ def pipelined(parts: Mapping[str, bytes]) -> Iterator[Bend]:
         yield Bend(f"{text} 16 times", (parts[text] * 16,))
 
 
-# --- what is put in place of a role, and what comes in numbers
+# --- roles, and things in numbers
 
 
 def by_role(role: Role, named: str = "") -> Pick:
@@ -155,7 +155,7 @@ def each(make: Callable[[T], bytes]) -> Callable[[Iterable[T]], bytes]:
 
 
 def counted_from(first: int, make: Callable[[int], bytes], before: bytes = b"") -> Callable[[int], bytes]:
-    """So many things that have numbers from the first one on, and what comes before them."""
+    """This many things, numbered from the first one on, after some octets."""
     return lambda count: before + b"".join(map(make, range(first, first + count)))
 
 

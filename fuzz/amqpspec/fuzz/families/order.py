@@ -75,9 +75,5 @@ def _permuted(dialect_id: str, state: State) -> Iterator[Bend]:
             names = ", ".join(node.name for node in order)
             # Frames are rendered at their original places, so that a part that measures another frame still finds
             # it.
-            octets = b"".join(_alone(production.tree, node) for node in order)
+            octets = b"".join(octets_at(production.tree, (frames.index(node),)) for node in order)
             yield bend(f"{production.name} as {names}", octets)
-
-
-def _alone(root: Node, node: Node) -> bytes:
-    return octets_at(root, (root.children.index(node),))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Location, locations_at
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Node, Place, Role
+from amqpspec.fuzz.trees.tree import Place, Role
 from amqpspec.fuzz.trees.values import TEXTS
 
 TOUCHES = (
@@ -22,10 +22,6 @@ def _text(place: Place) -> str:
     return "text" if place.node.role is Role.TEXT and place.node.kind != "magic" else ""
 
 
-def _odd_texts(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
-    yield from TEXTS
-
-
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
-    yield from locations_at(dialect_id, state, _text, _odd_texts, *TOUCHES)
+    yield from locations_at(dialect_id, state, _text, lambda root, place: TEXTS, *TOUCHES)

@@ -35,9 +35,12 @@ def productions(dialect: MethodDialect) -> Iterator[Production]:
     yield Production("protocol-header", protocol_header(dialect.protocol_header))
     for method in dialect.methods.values():
         yield Production(f"method/{method.name}", method_tree(dialect, method), method.sent_by)
-    for row in _with_content(dialect):
-        yield Production(f"header/{row.name}", group("header", header_frame(dialect, row, row.properties)))
-        yield Production(f"header/{row.name}/bare", group("header", header_frame(dialect, row, ())))
+    for row in dialect.classes:
+        if row.properties or any(method.content for method in row.methods):
+            yield Production(
+                f"header/{row.name}", group("header", header_frame(dialect, row, row.properties))
+            )
+            yield Production(f"header/{row.name}/bare", group("header", header_frame(dialect, row, ())))
     for method in dialect.methods.values():
         if method.content:
             yield Production(f"content/{method.name}", content_tree(dialect, method), method.sent_by)
@@ -50,10 +53,6 @@ def productions(dialect: MethodDialect) -> Iterator[Production]:
                 name, frame(dialect, code, (), channel=0 if name in ("heartbeat", "trace") else CHANNEL)
             )
             yield Production(f"frame/{name}", tree, Side.BOTH)
-
-
-def _with_content(dialect: MethodDialect) -> list[AmqpClass]:
-    return [row for row in dialect.classes if row.properties or any(m.content for m in row.methods)]
 
 
 # --- frames

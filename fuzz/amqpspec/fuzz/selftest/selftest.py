@@ -202,7 +202,7 @@ def _make_inputs(wanted: Sequence[Defect]) -> None:
 
 def _sought(defect: Defect, folder: Path) -> Detection:
     """One defect, and whether what was found of it happens again."""
-    place = folder / _folder(defect)
+    place = folder / defect.name.replace("/", "-").replace("@", "-")
     found = seek(defect, place)
     return replace(found, replayed=_happens_again(found, place))
 
@@ -253,10 +253,6 @@ def _happens_again(found: Detection, folder: Path) -> bool:
             return False
         said.write(f"exit code {done.returncode}\n".encode())
     return done.returncode == Exit.DEVIATIONS
-
-
-def _folder(defect: Defect) -> str:
-    return defect.name.replace("/", "-").replace("@", "-")
 
 
 def _strikes(defect: Defect, finding: Finding) -> bool:

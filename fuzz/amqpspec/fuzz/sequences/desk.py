@@ -81,6 +81,10 @@ class Desk(ABC, Generic[P]):
     def look(self) -> None:
         """Check the invariants after a step; raises Violation."""
 
+    def unused(self, most: int) -> list[tuple[int]]:
+        """The number of the next connection, if there may be one more."""
+        return [(number,) for number in range(1, most + 1) if number not in self.peers][:1]
+
     # --- waiting
 
     @property

@@ -115,11 +115,8 @@ def _lengths() -> Iterator[Bend]:
         for body in (None, b"", b"amqpspec", b"x" * 10_000):
             octets = transfer(body, message={"content_length": length})
             yield Bend(f"content-length {length}, body of {len(body or b'')}", (octets,))
-    yield bend("no header at all", MAKER.alone(DIALECT.commands["message.transfer"], destination=_nowhere()))
-
-
-def _nowhere() -> Any:
-    return MAKER.value("destination", DIALECT.types_by_name["str8"], "")
+    nowhere = MAKER.value("destination", DIALECT.types_by_name["str8"], "")
+    yield bend("no header at all", MAKER.alone(DIALECT.commands["message.transfer"], destination=nowhere))
 
 
 def _modes() -> Iterator[Bend]:

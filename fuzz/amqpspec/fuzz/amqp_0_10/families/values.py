@@ -194,8 +194,5 @@ def tables(dialect_id: str, state: State) -> Iterator[Location]:
     """Invalid maps."""
     yield from table_locations(_FORM, dialect_id, state)
     if may(state, "session.attach"):
-        yield Location("session.name", many("octets of a name", (0, 1, 255, 256, 4000), _named))
-
-
-def _named(octets: int) -> bytes:
-    return attach(2, b"\xff" * octets)
+        sizes = (0, 1, 255, 256, 4000)
+        yield Location("session.name", many("octets of a name", sizes, lambda n: attach(2, b"\xff" * n)))

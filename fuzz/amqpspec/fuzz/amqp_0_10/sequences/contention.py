@@ -36,15 +36,13 @@ def _reply(peer: Peer, number: int | None) -> bool:
     return True
 
 
-def _again(peer: Peer) -> None:
-    peer.open_session(_channel(peer) + 1)
-
-
 def _subscription(queue: str, tag: str) -> Sequence[Request]:
     subscription = {"queue": queue, "destination": tag, "accept_mode": EXPLICIT, "acquire_mode": PRE_ACQUIRED}
     return (("message.subscribe", subscription), ("message.cancel", {"destination": tag}))
 
 
-ASKING: Asking[Peer, Request, int | None] = Asking(_send, _reply, _again)
+ASKING: Asking[Peer, Request, int | None] = Asking(
+    _send, _reply, lambda peer: peer.open_session(_channel(peer) + 1)
+)
 EXCHANGE = exchange("exchange.bind", "exchange.unbind", "binding_key")
 QUEUE = queue(_subscription)

@@ -6,6 +6,7 @@ Knows: desks and books. Must not know: messages, how outcomes are observed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from amqpspec.fuzz.amqp_0_10.sequences.books import Seat
 from amqpspec.fuzz.amqp_0_10.sequences.desk import AssemblyDesk as Desk
@@ -41,10 +42,6 @@ def _with_room(desk: Desk) -> list[int]:
 
 
 # --- connections
-
-
-def _free(desk: Desk) -> Iterable[Args]:
-    return [(n,) for n in range(1, _PEERS + 1) if n not in desk.peers][:1]
 
 
 def _connections(desk: Desk) -> Iterable[Args]:
@@ -120,10 +117,6 @@ def _declarable(desk: Desk) -> Iterable[Args]:
     if EXCLUSIVE in desk.books.stocks:
         return []
     return [(seat.name, EXCLUSIVE) for seat in desk.books.attached]
-
-
-def _declare(desk: Desk, seat: Seat, queue: str) -> None:
-    desk.declare(seat, queue, exclusive=True)
 
 
 def _places(desk: Desk) -> Iterable[Args]:
@@ -246,9 +239,9 @@ def _commit_nothing(desk: Desk, seat: Seat) -> None:
 
 
 VERBS: Table[Desk] = {
-    "connect": Verb(_free, Desk.connect, 2),
+    "connect": Verb(lambda desk: desk.unused(_PEERS), Desk.connect, 2),
     "attach": Verb(_attachable, _attach, 4),
-    "declare": Verb(_declarable, on_seat(_declare), 2),
+    "declare": Verb(_declarable, on_seat(partial(Desk.declare, exclusive=True)), 2),
     "purge": Verb(_purgeable, on_seat(_purge)),
     "delete": Verb(_deletable, on_seat(_delete)),
     "bind": Verb(_bindable, on_seat(_bind), 2),

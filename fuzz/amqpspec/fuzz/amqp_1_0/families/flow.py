@@ -17,13 +17,13 @@ from amqpspec.fuzz.trees.tree import Place, Role
 from amqpspec.fuzz.trees.values import boundaries
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Symbol
-from amqpspec.wire.values import Raw
 
 _TOP = (1 << 32) - 1
 _RANGES = (
     (0, 0), (0, 1), (0, 255), (0, 65_535), (0, 10**6), (0, (1 << 31) - 1), (0, 1 << 31), (0, _TOP), (1, 0), (5, 2),
     (_TOP, 0), (_TOP - 1, 1), (_TOP, _TOP), (1 << 31, (1 << 31) - 1), (1, _TOP), (0, _TOP - 1),
 )  # fmt: skip
+_RECEIVED = {"section_number": 0, "section_offset": 0}
 _STATES = ("accepted", "released", "rejected", "modified", "received", None)
 
 
@@ -58,17 +58,13 @@ def _ranges() -> Iterator[Bend]:
     for first, last in _RANGES:
         for role in ("receiver", "sender"):
             for outcome in _STATES:
-                state = {"section_number": 0, "section_offset": 0} if outcome == "received" else {}
-                fields: dict[str, Any] = {"state": _composite(outcome, **state)} if outcome else {}
+                state: dict[str, Any] = _RECEIVED if outcome == "received" else {}
+                fields: dict[str, Any] = {"state": encode_composite(outcome, **state)} if outcome else {}
                 for settled in (True, False):
                     sent = say("disposition", role=role, first=first, last=last, settled=settled, **fields)
                     yield Bend(
                         f"{role} {first} to {last} {outcome or 'no state'}, settled {settled}", (sent,)
                     )
-
-
-def _composite(name: str, **fields: Any) -> Raw:
-    return encode_composite(name, **fields)
 
 
 def _unsettled() -> Iterator[Bend]:
@@ -198,7 +194,7 @@ def _reattached() -> Iterator[Bend]:
 
 
 def _dynamic() -> Iterator[Bend]:
-    policy = {Symbol("lifetime-policy"): _composite("delete-on-close")}
+    policy = {Symbol("lifetime-policy"): encode_composite("delete-on-close")}
     for count in RESOURCE_COUNTS[:4]:
         source = {"dynamic": True, "dynamic_node_properties": policy}
         links = (attach(f"amqpspec-fuzz-dynamic-{n}", n, "receiver", source=source) for n in range(count))

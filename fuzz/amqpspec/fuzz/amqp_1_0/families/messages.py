@@ -10,7 +10,7 @@ from itertools import permutations, product
 from typing import Any
 
 from amqpspec.fuzz.amqp_1_0.grammar import MAKER
-from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, has_link, may, raw, say, transfer
+from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, has_link, may, say, transfer
 from amqpspec.fuzz.families.base import Bend, Location
 from amqpspec.fuzz.families.material import packed
 from amqpspec.fuzz.states.model import State
@@ -20,6 +20,7 @@ from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.wire.amqp_1_0.message import encode_message, encode_section
 from amqpspec.wire.amqp_1_0.values import Described, Symbol
 from amqpspec.wire.amqp_1_0.writing import encode
+from amqpspec.wire.values import Raw
 
 _CODINGS = ("gzip", "deflate", "br", "zstd", "identity", "compress", "gzip,gzip", "")
 _PROPERTIES = (
@@ -96,9 +97,9 @@ def _forms() -> Iterator[Bend]:
         row = DIALECT.composites[name]
         for words, descriptor in descriptor_forms(row.symbol, row.code).items():
             if row.name in ("source", "target"):
-                octets = attach("amqpspec-fuzz-new", 7, **_one(row.name, raw(b"\0" + descriptor + b"\x45")))
+                octets = attach("amqpspec-fuzz-new", 7, **_one(row.name, Raw(b"\0" + descriptor + b"\x45")))
             else:
-                octets = say(row.name, descriptor=raw(descriptor), **_mandatory(row.name))
+                octets = say(row.name, descriptor=Raw(descriptor), **_mandatory(row.name))
             yield Bend(f"{row.name} described by {words}", (octets,))
 
 
@@ -157,7 +158,7 @@ def _properties() -> Iterator[Bend]:
 def _conversions() -> Iterator[Bend]:
     """Annotations and properties of every type, which another dialect has to have a place for."""
     for encoding in DIALECT.encodings.values():
-        value = raw(octets_of(MAKER.example(encoding)))
+        value = Raw(octets_of(MAKER.example(encoding)))
         for name in _PROPERTIES:
             yield Bend(
                 f"application property {name!r} as {encoding.name}",

@@ -47,13 +47,9 @@ def _reply(peer: Peer, link: Link) -> bool:
     return False
 
 
-def _node(peer: Peer) -> str:
-    return peer.node("contended")
-
-
 def _turns(peer: Peer, address: str) -> Sequence[Turn]:
     return (("receiver", address), (_DETACH, address), ("sender", address), (_DETACH, address))
 
 
 ASKING: Asking[Peer, Turn, Link] = Asking(_send, _reply)
-NODE: Contended[Peer, Turn] = Contended(_node, _turns, _turns)
+NODE: Contended[Peer, Turn] = Contended(lambda peer: peer.node("contended"), _turns, _turns)

@@ -20,10 +20,6 @@ _PEERS, _NODES, _LINKS, _BURST = 3, ("n0", "n1"), 3, 3
 # --- connections and links
 
 
-def _free(desk: Desk) -> Iterable[Args]:
-    return [(n,) for n in range(1, _PEERS + 1) if n not in desk.peers][:1]
-
-
 def _peers(desk: Desk) -> Iterable[Args]:
     return [(n,) for n in sorted(desk.peers)]
 
@@ -253,7 +249,7 @@ def _feed(desk: Desk, end: Terminus, source: Terminus) -> list[tuple[Outgoing, C
 
 
 TABLE: Table[Desk] = {
-    "connect": Verb(_free, Desk.connect, 2),
+    "connect": Verb(lambda desk: desk.unused(_PEERS), Desk.connect, 2),
     "sender": Verb(_attachable, _sender, 3),
     "send": Verb(_senders, _send, 6),
     "receiver": Verb(_attachable, _receiver, 3),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, open_handle, say, send
 from amqpspec.fuzz.families.base import (
@@ -25,6 +26,7 @@ from amqpspec.fuzz.trees.tree import Role
 from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _NUMBERS = (0, 1, 2, 3, 255, 65_535, 65_536, 10**6, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1)
+_NEW_QUEUE: dict[str, Any] = {"service_type": 1, "dynamic": True, "dest_name": ""}
 _HANDLES = (0, 2, 255, 256, 32_767, 32_768, 65_534, 65_535)
 
 
@@ -140,10 +142,6 @@ def resources(_: str, state: State) -> Iterator[Location]:
     yield from in_numbers(_MANY, partial(may, state), RESOURCE_COUNTS, *touches)
 
 
-def _channel(number: int) -> bytes:
-    return say("channel.open", channel_id=number)
-
-
 def _reader(number: int) -> bytes:
     return say("handle.consume", dest_name=f"amqpspec.fuzz.r{number}")
 
@@ -151,14 +149,6 @@ def _reader(number: int) -> bytes:
 def _reopened(count: int) -> bytes:
     """One channel opened and closed again and again, which has to leave nothing behind."""
     return (say("channel.open", channel_id=9) + say("channel.close", channel_id=9)) * count
-
-
-def _rehandled(count: int) -> bytes:
-    return (open_handle() + say("handle.close", handle_id=7)) * count
-
-
-def _queues(count: int) -> bytes:
-    return say("handle.consume", service_type=1, dynamic=True, dest_name="") * count
 
 
 def _unfinished(count: int) -> bytes:
@@ -169,10 +159,6 @@ def _unfinished(count: int) -> bytes:
     )
 
 
-def _transacted(count: int) -> bytes:
-    return open_handle() + send(b"x" * 64, handle=7) * count
-
-
 def _prepared(count: int) -> bytes:
     """Restartable messages that are announced, and never sent."""
     heads = (encode_message(b"", body_size=1 << 20, identifier=f"amqpspec-fuzz-{n}") for n in range(count))
@@ -180,13 +166,16 @@ def _prepared(count: int) -> bytes:
 
 
 _MANY: dict[str, tuple[str, Callable[[int], bytes]]] = {
-    "many.channels": ("channel.open", counted_from(1, _channel)),
+    "many.channels": ("channel.open", counted_from(1, lambda n: say("channel.open", channel_id=n))),
     "many.reopenings": ("channel.open", _reopened),
     "many.handles": ("handle.open", counted_from(2, open_handle)),
-    "many.rehandled": ("handle.open", _rehandled),
-    "many.queues": ("handle.consume", _queues),
+    "many.rehandled": (
+        "handle.open",
+        lambda count: (open_handle() + say("handle.close", handle_id=7)) * count,
+    ),
+    "many.queues": ("handle.consume", lambda count: say("handle.consume", **_NEW_QUEUE) * count),
     "many.readers": ("handle.consume", counted_from(0, _reader)),
     "many.unfinished": ("handle.open", _unfinished),
-    "many.transacted": ("channel.commit", _transacted),
+    "many.transacted": ("channel.commit", lambda count: open_handle() + send(b"x" * 64, handle=7) * count),
     "many.prepared": ("handle.prepare", _prepared),
 }

@@ -81,10 +81,6 @@ def _client(text: str) -> bytes:
     return say("connection.open", virtual_path="/", client_name=text)
 
 
-def _identifier(text: str) -> bytes:
-    return send(b"", identifier=text, mime_type=text)
-
-
 _NAMED: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "name.mechanism": ("connection.response", _mechanisms),
     "name.alias": ("connection.tune", each(_alias)),
@@ -94,7 +90,7 @@ _NAMED: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "name.topic": ("handle.consume", each(lambda text: say("handle.consume", dest_name=text))),
     "name.queue": ("handle.query", each(lambda text: say("handle.query", dest_name=text))),
     "name.header": ("handle.send", _headers),
-    "name.identifier": ("handle.send", each(_identifier)),
+    "name.identifier": ("handle.send", each(lambda text: send(b"", identifier=text, mime_type=text))),
 }
 
 # --- C14

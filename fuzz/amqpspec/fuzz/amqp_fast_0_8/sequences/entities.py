@@ -40,10 +40,6 @@ def connections(desk: Desk) -> list[int]:
     return sorted(number for number in desk.peers if number != AUDITOR)
 
 
-def _free(desk: Desk) -> Iterable[Args]:
-    return [(n,) for n in range(1, _PEERS + 1) if n not in desk.peers][:1]
-
-
 def _connect(desk: Desk, number: int) -> None:
     desk.connect(number)
     desk.open_channel(number, transacted=False)
@@ -169,7 +165,7 @@ def _unget_nothing(desk: Desk, handle: Handle) -> None:
 
 
 VERBS: Table[Desk] = {
-    "connect": Verb(_free, _connect, 2),
+    "connect": Verb(lambda desk: desk.unused(_PEERS), _connect, 2),
     "handle": Verb(_with_handles, on_channel(Desk.open_handle), 4),
     "channel": Verb(_with_room, _open_channel, 3),
     "close-handle": Verb(handles, on_handle(_close_handle)),

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Location, bend, locations_at, next_productions, numbers_of
-from amqpspec.fuzz.grammar import grammar, tables
+from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.methods.grammar import BODY, CHANNEL, body_frame, method_frame
+from amqpspec.fuzz.methods.kit import kit
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, edited_path, group, octets_of
 from amqpspec.spec.methods import MethodDialect
@@ -51,7 +52,7 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
 
 def _large(dialect_id: str, state: State) -> Iterator[Bend]:
     """Frames about the largest size: a method, a header and a body."""
-    dialect = _dialect(dialect_id)
+    dialect = kit(dialect_id).dialect
     assert state.frame_max_octets is not None
     publish = octets_of(method_frame(dialect, dialect.methods["basic.publish"]))
     declare = grammar(dialect_id)["method/queue.declare"].tree
@@ -80,7 +81,7 @@ def _channels(dialect_id: str, state: State) -> Iterator[Bend]:
 
 def _bodies(dialect_id: str, state: State) -> Iterator[Bend]:
     """Bodies about the announced size, in one frame and in several."""
-    dialect = _dialect(dialect_id)
+    dialect = kit(dialect_id).dialect
     begin = [] if state.name == "body" else [next_productions(dialect_id, state)[0].tree]
     for count in (0, 1, len(BODY) - 1, len(BODY), len(BODY) + 1, 2 * len(BODY), 1000, 3000):
         yield bend(f"body of {count} octets", *begin, _body(dialect, b"x" * count))
@@ -90,9 +91,3 @@ def _bodies(dialect_id: str, state: State) -> Iterator[Bend]:
 
 def _body(dialect: MethodDialect, octets: bytes) -> Node:
     return group("body", body_frame(dialect, octets))
-
-
-def _dialect(dialect_id: str) -> MethodDialect:
-    dialect = tables(dialect_id)
-    assert isinstance(dialect, MethodDialect)
-    return dialect

@@ -30,10 +30,6 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
             yield Location(role, partial(_named, dialect_id, state, kind), ("wire/table/malformed",))
 
 
-def _tables(depth: int) -> bytes:
-    return bytes(nested_tables(depth))
-
-
 def _arrays(depth: int) -> bytes:
     entry = bytes(table_field(b"a", "A", bytes(nested_arrays(depth))))
     return len(entry).to_bytes(4, "big") + entry
@@ -58,7 +54,12 @@ def _unclosed(depth: int) -> bytes:
     return size + (step + size) * depth
 
 
-_NESTED = {"table": _tables, "array": _arrays, "mixed": _mixed, "unclosed": _unclosed}
+_NESTED = {
+    "table": lambda depth: bytes(nested_tables(depth)),
+    "array": _arrays,
+    "mixed": _mixed,
+    "unclosed": _unclosed,
+}
 
 
 def _bends(dialect_id: str, state: State, nested: Callable[[int], bytes]) -> Iterator[Bend]:

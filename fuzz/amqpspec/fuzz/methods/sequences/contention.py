@@ -30,15 +30,11 @@ def _reply(peer: Peer, replies: Sequence[str]) -> bool:
     return True
 
 
-def _again(peer: Peer) -> None:
-    peer.call("channel.open")
-
-
 def _consumer(queue: str, tag: str) -> Sequence[Request]:
     consumer = {"queue": queue, "consumer_tag": tag}
     return (("basic.consume", consumer), ("basic.cancel", {"consumer_tag": tag}))
 
 
-ASKING: Asking[Peer, Request, Sequence[str]] = Asking(_send, _reply, _again)
+ASKING: Asking[Peer, Request, Sequence[str]] = Asking(_send, _reply, lambda peer: peer.call("channel.open"))
 EXCHANGE = exchange("queue.bind", "queue.unbind", "routing_key")
 QUEUE = queue(_consumer)
