@@ -37,13 +37,17 @@ def frame(spark: SparkSession, schema: str, rows: Iterable[Row]) -> DataFrame:
     return spark.createDataFrame(whole, schema)
 
 
+def table(spark: SparkSession, name: str, rows: Iterable[Row] = ()) -> DataFrame:
+    """A rollup or a dimension of these rows."""
+    return frame(spark, _SCHEMAS[name], rows)
+
+
 def made(spark: SparkSession, mart: Mart, as_of: date = AS_OF, **rows: list[Row]) -> list[dict[str, Any]]:
     """The mart of these rollups and dimensions, in the order of its grain; unique by it, and of its schema."""
     assert set(rows) <= set(mart.reads)
-    inputs = {name: frame(spark, _SCHEMAS[name], rows.get(name, [])) for name in mart.reads}
-    table = mart.make(inputs, as_of)
-    assert table.dtypes == frame(spark, mart.schema, []).dtypes
-    found = [row.asDict() for row in table.collect()]
+    whole = mart.make({name: table(spark, name, rows.get(name, [])) for name in mart.reads}, as_of)
+    assert whole.dtypes == frame(spark, mart.schema, []).dtypes
+    found = [row.asDict() for row in whole.collect()]
     grains = [tuple(row[name] for name in mart.grain) for row in found]
     assert len(set(grains)) == len(grains)
     return sorted(found, key=lambda row: [str(row[name]) for name in mart.grain])

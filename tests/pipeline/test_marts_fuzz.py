@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from amqpspec.record.observation import key
 from amqpspec.reports.pipeline.tables import differential, exploration, findings
-from tests.pipeline.tables import AS_OF, DIALECT, Row, case, frame, judged, made, run, us
+from tests.pipeline.tables import AS_OF, DIALECT, Row, case, judged, made, run, table, us
 
 DAY, LATER = date(2026, 11, 20), date(2026, 11, 29)
 ANSWERS, CLOSES = key("answers"), key("close 505")
@@ -136,15 +136,23 @@ def test_the_newest_version_speaks_for_a_target_on_whatever_day(spark: SparkSess
 
 
 def test_the_sample_of_a_vector_gets_its_id_from_the_facts(spark: SparkSession) -> None:
-    bare = [
-        {"dialect": DIALECT, "kind": "fuzz", "vector": "v", "target": "r", "sample_key": 7},
-        {"dialect": DIALECT, "kind": "case", "vector": "w", "target": "r", "sample_key": 8, "sample": "a.x"},
-    ]
+    inputs = {
+        "runs": table(spark, "runs", [run("f", "fuzz"), run("c")]),
+        "signatures": table(spark, "signatures", SIGNATURES),
+        "cases": table(spark, "cases", [case("a.x")]),
+    }
+    members = spark.createDataFrame(
+        [(7, key("f"), ANSWERS, 1, 2, 2), (key(DIALECT, "a.x"), key("c"), CLOSES, 2, 1, 2)],
+        "sample_key BIGINT, run_key BIGINT, signature BIGINT, vector BIGINT, inputs BIGINT, targets BIGINT",
+    )
     facts = spark.createDataFrame(
         [(7, "g:1/C01/0"), (7, "g:1/C01/0"), (9, "no")], "input_key BIGINT, input STRING"
     )
-    rows = differential.with_sample_ids(frame(spark, differential.MART.schema, bare), facts).collect()
-    assert {row["vector"]: row["sample"] for row in rows} == {"v": "g:1/C01/0", "w": "a.x"}
+    rows = differential.MART.filled(inputs, members, facts).collect()
+    assert {(row["kind"], row["reaction"], row["sample"]) for row in rows} == {
+        ("fuzz", "answers", "g:1/C01/0"),
+        ("case", "close 505", "a.x"),
+    }
 
 
 def test_coverage_grows_by_what_is_met_for_the_first_time(spark: SparkSession) -> None:

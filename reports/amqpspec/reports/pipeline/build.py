@@ -110,10 +110,10 @@ class Reader:
     )
     _found: dict[tuple[SparkSession, str], DataFrame] = field(default_factory=dict)
 
-    def read(self, names: Collection[str]) -> dict[str, DataFrame]:
-        """These tables, in the session that suits the number of rows of their rollups."""
-        rollups = {rollup.name: rollup for rollup in ROLLUPS if rollup.name in names}
-        spark = self.tasks.session(sum(map(self.store.rows, rollups.values())))
+    def read(self, names: Collection[str], session: SparkSession | None = None) -> dict[str, DataFrame]:
+        """These tables; by default in the session that suits the number of rows of their rollups."""
+        rollups = [rollup for rollup in ROLLUPS if rollup.name in names]
+        spark = session or self.tasks.session(sum(map(self.store.rows, rollups)))
         # Two threads may compute the same table; one of the equal results is kept.
         for name in names:
             if (spark, name) not in self._found:
@@ -182,35 +182,36 @@ def _exported(mart: Mart, folder: Path) -> int:
 
 def write_mart(reader: Reader, mart: Mart, as_of: date, folder: Path) -> None:
     """Write a mart as Parquet into a separate folder."""
-    table = mart.make(reader.read((*mart.reads, *mart.shares)), as_of)
-    if mart.fill is not None:
-        # In two steps: what is needed from the facts is known, and small, only after the mart was computed.
-        bare = folder.with_name(f".{folder.name}")
-        table.write.mode("overwrite").parquet(str(bare.resolve()))
-        _write_table(mart, _filled(reader, mart, bare, as_of), folder)
-        shutil.rmtree(bare)
-    else:
-        _write_table(mart, table, folder)
+    inputs = reader.read((*mart.reads, *mart.shares))
+    if mart.fill is None:
+        table = mart.make(inputs, as_of)
+        _write_table(mart, table.coalesce(1) if is_one_task(table) else table.repartition(1), folder)
+        return
+    # In two steps: what is needed from the facts is known, and small, only after the table was computed.
+    kept = folder.with_name(f".{folder.name}")
+    table = mart.table(inputs, as_of)
+    table.write.mode("overwrite").parquet(str(kept.resolve()))
+    # Only the facts are many, and their part of the work does not depend on the number of tasks of this one.
+    _write_table(mart, _filled(reader, mart, kept, table.schema, as_of).coalesce(1), folder)
+    shutil.rmtree(kept)
 
 
 def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
     """The table in one file, in the order of its grain, so that the export finds rows with the same key next to each
     other.
     """
-    one = table.coalesce(1) if is_one_task(table) else table.repartition(1)
-    ordered = one.sortWithinPartitions(*mart.grain)
+    ordered = table.sortWithinPartitions(*mart.grain)
     ordered.write.mode("overwrite").parquet(str(folder.resolve()))
 
 
-def _filled(reader: Reader, mart: Mart, bare: Path, as_of: date) -> DataFrame:
+def _filled(reader: Reader, mart: Mart, kept: Path, schema: StructType, as_of: date) -> DataFrame:
     """A mart with data that only the facts of its horizon contain: inputs of campaigns."""
-    assert mart.fill is not None
     lake, first = reader.store.lake, as_of - timedelta(days=mart.horizon_days - 1)
     days = [dt for dt in lake.days(FUZZ) if first <= date.fromisoformat(dt) <= as_of]
     spark = reader.tasks.session(sum(part.entry.rows for part in lake.parts(days, FUZZ)))
     facts = as_planned(observations(spark, lake, days=days, kind=FUZZ))
-    table = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
-    return mart.fill(as_planned(table), facts)
+    table = as_planned(spark.read.schema(schema).parquet(str(kept.resolve())))
+    return mart.filled(reader.read((*mart.reads, *mart.shares), spark), table, facts)
 
 
 def _write_manifest(

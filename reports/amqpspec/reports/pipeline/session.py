@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 MEMORY = "1g"
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -XX:ReservedCodeCacheSize=240m"
 """A short-lived JVM: with both compilers, compiling would take half of its CPU time.
 
 With the first compiler alone, Java would reserve 48 MB for code, and discard and recompile the rest.

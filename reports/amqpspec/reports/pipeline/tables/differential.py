@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame
 from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
 from amqpspec.reports.pipeline.expressions import day, grouped
-from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tables.mart import NEWEST_RUNS, Inputs, Mart, named_runs
 from amqpspec.reports.pipeline.tasks import as_planned, by_key, with_small
 
@@ -27,12 +26,17 @@ FEWEST, MOST = 4, 32
 rows of four weeks of nights of a million.
 """
 VARIES = "varies"
-_VARIES_KEY = 0
+_VARIES_KEY, _DECLARED_KEY = 0, "(-9223372036854775807L - 1L)"
+_SIGNATURE = f"""CASE
+    WHEN known != 0 THEN {_DECLARED_KEY}
+    WHEN signature_low != signature_high THEN {_VARIES_KEY}
+    ELSE signature_low END"""
+"""The reaction of a day in one number: a declared one is the smallest, so that the minimum of all days shows it."""
 _LINE = ("target", "dialect", "kind")
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``inputs`` is the number of inputs with this vector. ``sample`` names a case; for an input, ``named`` does."""
+    """The members of vectors, as numbers; ``inputs`` is the number of inputs with this vector."""
     runs = newest_runs(inputs, as_of)
     lines = runs.where("names_line").selectExpr("line", "among")
     rows = _rows(inputs, runs, as_of)
@@ -44,14 +48,16 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     chosen = vectors.withColumnsRenamed({"sample_key": "input_key", "among": "of"})
     of_samples = with_small(rows, chosen, "input_key")
     members = _reactions(of_samples, lines, "of", "vector", "inputs", "targets")
-    return _in_words(inputs, members.where("of = among").withColumnRenamed("input_key", "sample_key"))
+    return members.where("of = among").selectExpr(
+        "input_key AS sample_key", "run_key", "signature", "vector", "inputs", "targets"
+    )
 
 
 def _rows(inputs: Inputs, runs: DataFrame, as_of: date) -> DataFrame:
     """Reactions of each target's newest version, as numbers of fixed width."""
     lines = runs.selectExpr("run_key", "line")
     of_newest = with_small(_within(inputs["reaction_days"], as_of), lines, "run_key")
-    return of_newest.selectExpr("input_key", "line", "run_key", "signature_low", "signature_high", "known")
+    return of_newest.selectExpr("input_key", "line", "run_key", f"{_SIGNATURE} AS signature")
 
 
 def partitions_for(files: int) -> int:
@@ -66,13 +72,12 @@ def _reactions(rows: DataFrame, lines: DataFrame, *kept: str) -> DataFrame:
     groups = grouped(
         rows,
         ("input_key", "line", *kept),
-        "min(signature_low) AS low",
-        "max(signature_high) AS high",
-        "max(known) AS known",
+        "min(signature) AS low",
+        "max(signature) AS high",
         "max(run_key) AS run_key",
     )
     reaction = f"CASE WHEN low = high THEN low ELSE {_VARIES_KEY} END AS signature"
-    named = with_small(groups.where("known = 0 AND low IS NOT NULL"), lines, "line")
+    named = with_small(groups.where(f"low != {_DECLARED_KEY}"), lines, "line")
     return named.selectExpr("input_key", "among", "line", "run_key", reaction, *kept)
 
 
@@ -134,28 +139,29 @@ def _runs(inputs: Inputs) -> DataFrame:
     return as_planned(cases.unionByName(inputs_of)).withColumnRenamed("run_dialect", "dialect")
 
 
-def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
-    """Members of vectors with names in place of keys."""
+def in_words(inputs: Inputs, members: DataFrame, facts: DataFrame | None) -> DataFrame:
+    """Members of vectors with names in place of keys. Only the facts name an input of a campaign."""
     runs = _runs(inputs).selectExpr("run_key", *_LINE, "target_version", "product", "run", "folder")
     words = inputs["signatures"].selectExpr("signature", "reaction")
-    cases = inputs["cases"].selectExpr("case_key AS sample_key", "`case` AS name")
+    cases = inputs["cases"].selectExpr("case_key AS sample_key", "`case`")
     joined = with_small(members, runs, "run_key", "left").join(words, "signature", "left")
-    return joined.join(cases, "sample_key", "left").selectExpr(
-        "* EXCEPT (reaction, name, vector)",
+    named = joined.join(cases, "sample_key", "left")
+    ids, sample = named, f"CASE WHEN kind = '{CASE}' THEN `case` END"
+    if facts is not None:
+        ids, sample = with_small(named, _ids(members, facts), "sample_key", "left"), f"coalesce({sample}, id)"
+    return ids.selectExpr(
+        "* EXCEPT (reaction, vector)",
         f"CASE WHEN signature = {_VARIES_KEY} THEN '{VARIES}' ELSE reaction END AS reaction",
-        f"CASE WHEN kind = '{CASE}' THEN name END AS sample",
+        f"{sample} AS sample",
         "lower(hex(vector)) AS vector",
     )
 
 
-def with_sample_ids(mart: DataFrame, facts: DataFrame) -> DataFrame:
-    """The mart with the ids of its sample inputs, from the facts of its days: the second, small join."""
-    wanted = mart.where("sample IS NULL").selectExpr("sample_key")
-    ids = with_small(facts.selectExpr("input_key AS sample_key", "input"), wanted, "sample_key", "semi")
-    found = grouped(ids, ["sample_key"], "min(input) AS id")
-    joined = with_small(mart, found, "sample_key", "left")
-    named = joined.selectExpr("* EXCEPT (sample)", "coalesce(sample, id) AS sample")
-    return as_schema(named, Difference.ddl())
+def _ids(members: DataFrame, facts: DataFrame) -> DataFrame:
+    """The ids of sample inputs, from the facts of the days: the second, small join."""
+    inputs = facts.selectExpr("input_key AS sample_key", "input")
+    of_samples = with_small(inputs, members.selectExpr("sample_key"), "sample_key", "semi")
+    return grouped(of_samples, ["sample_key"], "min(input) AS id")
 
 
 MART = Mart(
@@ -164,5 +170,5 @@ MART = Mart(
     table,
     horizon_days=HORIZON_DAYS,
     shares=(NEWEST_RUNS,),
-    fill=with_sample_ids,
+    fill=in_words,
 )

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from amqpspec.reports.pipeline.expressions import grouped
 from amqpspec.reports.pipeline.tables.mart import HISTORIES, Inputs, case_runs, with_names
 
-_CASE = ("pair", "case_key")
+_CASE = ("case_key", "pair")
 _OF_THE_LAST = ("run_key", "attempts", "green", "known", "unexpected", "worst", "last_us")
 
 

@@ -28,6 +28,8 @@ HISTORIES, NEWEST_RUNS = "histories", "newest_runs"
 _SUMS = ("attempts", "green", "known", "unexpected")
 _ENDS = ("worst", "best", "first_us", "last_us")
 
+NEWEST = "last_us DESC, run_key DESC"
+"""An order in which the run that ended last is the first; among equal times, always the same one."""
 NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 
@@ -36,8 +38,9 @@ class Mart:
     """The computation of a mart: ``table(inputs, as_of)`` returns its columns, from nothing later than ``as_of``.
 
     ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` is how far back it reads, 0 for all
-    time; ``shares`` names the tables in ``inputs`` that several marts need. ``fill(mart, facts)`` adds data that only
-    the facts of the horizon have, in a second step, because the mart determines which of the many facts are needed.
+    time; ``shares`` names the tables in ``inputs`` that several marts need. ``fill(inputs, table, facts)`` makes the
+    columns of a table that is kept in between, with data that only the facts of the horizon have: the table determines
+    which of the many facts are needed. Without facts, these data are missing.
     """
 
     row: type[MartRow]
@@ -45,7 +48,7 @@ class Mart:
     table: Callable[[Inputs, date], DataFrame]
     horizon_days: int = 0
     shares: tuple[str, ...] = ()
-    fill: Callable[[DataFrame, DataFrame], DataFrame] | None = None
+    fill: Callable[[Inputs, DataFrame, DataFrame | None], DataFrame] | None = None
 
     @property
     def name(self) -> str:
@@ -63,8 +66,13 @@ class Mart:
         return self.row.ddl()
 
     def make(self, inputs: Inputs, as_of: date) -> DataFrame:
-        """The mart with its columns in order and with their types."""
-        return as_schema(self.table(inputs, as_of), self.schema)
+        """The mart with its columns in order and with their types; what only facts have is missing."""
+        return self.filled(inputs, self.table(inputs, as_of), None)
+
+    def filled(self, inputs: Inputs, table: DataFrame, facts: DataFrame | None) -> DataFrame:
+        """The mart of its table, with what only facts have."""
+        whole = table if self.fill is None else self.fill(inputs, table, facts)
+        return as_schema(whole, self.schema)
 
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:
@@ -126,15 +134,16 @@ def campaigns(inputs: Inputs) -> DataFrame:
     return named_runs(inputs["runs"], FUZZ).withColumnRenamed("run_dialect", "dialect")
 
 
-def first_of(rows: DataFrame, keys: tuple[str, ...], order: str) -> DataFrame:
-    """Of the rows with the same keys, the first one in this order; ``_place`` is its number."""
-    place = f"row_number() OVER (PARTITION BY {names(*keys)} ORDER BY {order}) AS _place"
-    return rows.selectExpr("*", place).where("_place = 1")
+def first_of(rows: DataFrame, keys: tuple[str, ...], order: str, **totals: str) -> DataFrame:
+    """Of the rows with the same keys, the first one in this order, with totals of all of them.
 
-
-def newest(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """Of the rows with the same keys, the one that ended last; among equal times, always the same one."""
-    return first_of(rows, keys, "last_us DESC, run_key DESC")
+    ``_place`` is its number.
+    """
+    same = f"PARTITION BY {names(*keys)} ORDER BY {order}"
+    # With the order of the place, although a total needs none: one window, and one sort, serve all.
+    whole = f"OVER ({same} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+    counted = (f"{total} {whole} AS {name}" for name, total in totals.items())
+    return rows.selectExpr("*", f"row_number() OVER ({same}) AS _place", *counted).where("_place = 1")
 
 
 def newest_versions(rows: DataFrame) -> DataFrame:
@@ -144,12 +153,10 @@ def newest_versions(rows: DataFrame) -> DataFrame:
     return first.selectExpr("target", "dialect", "target_version AS newest_version")
 
 
-def with_newest(rows: DataFrame, seen: DataFrame) -> DataFrame:
-    """Rows with ``newest``: whether this is the version in which the target was last seen, among all that were
-    ``seen``.
-    """
-    joined = with_small(rows, newest_versions(seen), ("target", "dialect"), "left")
-    return joined.selectExpr("*", "target_version = newest_version AS newest")
+def with_newest(rows: DataFrame) -> DataFrame:
+    """Rows with ``newest``: whether this is the version in which the target was last seen in the dialect."""
+    last = "max(struct(last_us, target_version)) OVER (PARTITION BY target, dialect)"
+    return rows.selectExpr("*", f"target_version = {last}.target_version AS newest")
 
 
 def verdict_word(code: str) -> str:

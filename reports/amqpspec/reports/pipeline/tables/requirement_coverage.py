@@ -17,11 +17,11 @@ from amqpspec.reports.pipeline.tables.mart import (
     BASELINE_WORD,
     EVIDENCE,
     HISTORIES,
+    NEWEST,
     Inputs,
     Mart,
     at,
     first_of,
-    newest,
     verdict_word,
     with_newest,
 )
@@ -37,8 +37,8 @@ _STATUS = (
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``status``: judged; not-run if it has cases, but none ran; open without a case; excluded with a reason."""
-    seen = histories(inputs, as_of)
-    worst = _worst(inputs, newest(seen, LatestVerdict.GRAIN))
+    seen = with_newest(histories(inputs, as_of))
+    worst = _worst(inputs, first_of(seen, LatestVerdict.GRAIN, NEWEST))
     # The joined tables have no more rows than the mart.
     judged = with_small(_targets_times_requirements(inputs, seen), worst, (*_WHO, "requirement_key"), "left")
     return with_small(judged, _linked(inputs), "requirement_key", "left").selectExpr(
@@ -54,7 +54,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _targets_times_requirements(inputs: Inputs, seen: DataFrame) -> DataFrame:
-    who = with_newest(seen.selectExpr(*_WHO).distinct(), seen)
+    who = seen.selectExpr(*_WHO, "newest").distinct()
     rows = inputs["requirements"].selectExpr(
         "requirement_key", "dialect", "requirement", "level", "section", "same_as", "excluded"
     )
@@ -70,13 +70,10 @@ def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
     """For each target and requirement the worst verdict, and the first case by name with it."""
     links = inputs["case_requirements"].selectExpr("case_key", "requirement_key")
     keys = (*_WHO, "requirement_key")
-    same = f"OVER (PARTITION BY {', '.join(keys)})"
     rows = with_small(latest, links, "case_key").selectExpr(
-        *keys, "`case`", "run", "folder", "worst", "last_us", "known", "unexpected",
-        f"count(*) {same} AS judged",
-        f"count_if(green = attempts) {same} AS green",
+        *keys, "`case`", "run", "folder", "worst", "last_us", "known", "unexpected", "green = attempts AS is_green"
     )  # fmt: skip
-    return first_of(rows, keys, "worst DESC, `case`")
+    return first_of(rows, keys, "worst DESC, `case`", judged="count(*)", green="count_if(is_green)")
 
 
 MART = Mart(
