@@ -7,7 +7,7 @@ import resource
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from amqpspec.fuzz.campaign.batches import BatchRunner
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.deferred import Deferred
+from amqpspec.fuzz.campaign.journal import read_progress
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.address import Address
@@ -29,7 +31,7 @@ from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.record.journal import read_journal
+from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome as Verdict
 from amqpspec.reference.server import ReferenceBroker
@@ -271,3 +273,25 @@ def test_what_waited_on_a_target_that_has_gone_is_not_decided(
     first = next(one for one in read_journal(tmp_path) if one["kind"] == "done")
     found = {row["input"]: row["verdict"] for row in rows(tmp_path) if row["input"] in first["waiting"]}
     assert found and set(found.values()) == {VERDICT_CODES[Verdict.INCONCLUSIVE]}
+
+
+@pytest.mark.parametrize("how", [JournalError("full"), KeyboardInterrupt()], ids=["full", "interrupted"])
+def test_what_waited_when_a_campaign_was_cut_off_is_sent_again(tmp_path: Path, how: BaseException) -> None:
+    waited: set[str] = set()
+
+    def stop(progress: Progress) -> None:
+        waited.update(str(item.id) for batch in campaign._behind() for item in batch.items)
+        if waited:
+            raise how
+
+    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+        subject = subject_of(broker, known=frozenset({"amq_wlp_frame_02"}))
+        order = order_of(subject, tmp_path, patterns=("C04/frame.end/channel",), batch=8, notify=stop)
+        campaign = Campaign(order)
+        with suppress(JournalError):
+            campaign.run()
+        assert waited and not waited & {row["input"] for row in rows(tmp_path)}
+        assert {id for one in read_progress(tmp_path)["put_off"] for id in one["inputs"]} == waited
+        resumed = Campaign(replace(order, resume=True, notify=lambda progress: None)).run()
+    assert resumed.ended == "all done" and resumed.progress.tally.undecided == 0
+    assert waited <= {row["input"] for row in rows(tmp_path)}

@@ -79,6 +79,11 @@ class BatchRunner:
         """The batch to blame if the target is found dead now; None if nothing was sent yet."""
         return self._under_way or self._last
 
+    @property
+    def behind(self) -> list[Batch]:
+        """Inputs of cells whose results are still to come, a batch for each cell."""
+        return [part for batch, _ in self._behind for part in batch.parts(batch.items)]
+
     def run(self, batch: Batch) -> BatchResult:
         """Send a batch. What is left of it was not sent: its cells are stopped or wait, or the budget has ended."""
         self._whole, self.sent = batch, None
@@ -204,6 +209,7 @@ class BatchRunner:
         finally:
             self._progress.tally.undecided += waiting - len(self._sender.belated)
         self._take_belated(None)
+        self._behind.clear()
 
     def waiting_of(self, batch: Batch) -> list[FuzzInput]:
         """Inputs of a batch whose results come later."""

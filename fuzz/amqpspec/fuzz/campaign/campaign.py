@@ -6,6 +6,7 @@ run, how a finding is shown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any
@@ -70,6 +71,7 @@ class Campaign:
             subject, chosen_cells(subject.dialect, order.patterns), tally, energy, self._store.found
         )
         self._coverage = CoverageWatch(order.coverage) if order.coverage is not None else None
+        self._behind: Callable[[], list[Batch]] = list
         self.ended, self.note, self.target_lost = "", "", False
 
     # --- the whole
@@ -143,10 +145,12 @@ class Campaign:
         sender = Sender(
             self._target.workers, self._target.monitor, tally, self._lessons(), self._journal, self._clock
         )
-        return BatchRunner(
+        runner = BatchRunner(
             sender, readiness, self._complaints, self._target.triage, self._rows, self._source(), self.progress,
             self._clock, self._put_off,
         )  # fmt: skip
+        self._behind = lambda: runner.behind
+        return runner
 
     def _lessons(self) -> Lessons:
         known, watch = self.checkpoint, self._coverage
@@ -262,7 +266,7 @@ class Campaign:
 
     def _write_checkpoint(self) -> None:
         self.checkpoint.tally.trials = self._target.triage.trials
-        put_off = {"put_off": self._put_off.to_json()}
+        put_off = {"put_off": self._put_off.to_json(self._behind())}
         self._journal.write_checkpoint(self.checkpoint.to_json() | self._complaints.to_json() | put_off)
 
     def summary(self) -> dict[str, Any]:

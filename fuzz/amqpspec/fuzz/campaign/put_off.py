@@ -70,8 +70,8 @@ class PutOff:
                 self._under_way = replace(batch, after=at)
         return self._under_way
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """The state, for ``saved``; a batch that is in progress is sent again."""
+    def to_json(self, behind: Iterable[Batch] = ()) -> list[dict[str, Any]]:
+        """The state, for ``saved``; a batch that is in progress, or whose results are still to come, is sent again."""
         under_way = [self._under_way] if self._under_way is not None else []
         return [
             {
@@ -79,7 +79,7 @@ class PutOff:
                 "inputs": [str(item.id) for item in batch.items],
                 "ends": any(span.ends for span in batch.spans),
             }
-            for batch in (*under_way, *self._waiting)
+            for batch in (*behind, *under_way, *self._waiting)
         ]
 
 
