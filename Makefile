@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests wait more than they compute, so more of them run in parallel than a small machine has processors.
-WORKERS ?= 5
+WORKERS ?= 7
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 

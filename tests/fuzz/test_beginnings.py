@@ -220,7 +220,7 @@ def test_a_target_that_no_longer_answers_hangs_and_one_that_refuses_connections_
     monkeypatch.setattr(
         MethodsClient, "say", lambda *given, **more: None
     )  # no request arrives, so no reply does
-    monkeypatch.setattr("amqpspec.fuzz.methods.canary.PATIENCE_S", 0.2)
+    monkeypatch.setattr("amqpspec.fuzz.oracles.queues.PATIENCE_S", 0.2)
     with ReferenceBroker(METHODS) as broker:
         canaries = Canaries(subject_of(broker))
         with pytest.raises(Unanswered, match=r"for canaries: expected .*, actual: nothing") as silent:
