@@ -53,15 +53,19 @@ def test_no_case_passes_a_late_deviation(pair: str) -> None:
     assert (broken.outcome, broken.observed) != (clean.outcome, clean.observed)
 
 
-@pytest.mark.parametrize("late", [(), (None,)], ids=["at-once", "after-the-patience-for-answers"])
-def test_an_end_after_a_wrong_header_refuses_it_however_late_it_is(late: tuple[None, ...]) -> None:
-    made, _ = peer(HEADERS["amqp"], *late, StreamEnd.FIN)
+@pytest.mark.parametrize(
+    ("script", "refusal"),
+    [
+        ((HEADERS["amqp"], StreamEnd.FIN), Refusal(Scope.HEADER)),
+        ((HEADERS["amqp"], None, StreamEnd.FIN), None),
+        ((None, HEADERS["amqp"], StreamEnd.FIN), None),
+        ((None, HEADERS["amqp"], None), None),
+    ],
+    ids=["ends", "ends-at-a-second-header", "passes-over-it-and-ends-by-a-time-limit", "passes-over-it"],
+)
+def test_only_an_end_that_nothing_else_explains_refuses_a_header(
+    script: tuple[bytes | StreamEnd | None, ...], refusal: Refusal | None
+) -> None:
+    made, _ = peer(*script)
     made.connect()
-    reaction = answer_to(made, first_header(made, minor=1))
-    assert reaction.refusal == Refusal(Scope.HEADER, None)
-
-
-def test_who_passes_over_a_wrong_header_refuses_nothing() -> None:
-    made, _ = peer(None, HEADERS["amqp"], None)
-    made.connect()
-    assert answer_to(made, first_header(made, minor=1)).refusal is None
+    assert answer_to(made, first_header(made, minor=1)).refusal == refusal

@@ -28,7 +28,8 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
     """What the target does about octets in place of its first header.
 
     Where the stream has not ended within the patience for answers, the right header follows: a target that passes over
-    the wrong one continues then, and the end by its time limit for logins is no answer.
+    the wrong one continues then. A later end is no answer: it may be that of the time limit for logins, or the target
+    took the wrong header for a right one, and ends because of the second.
     """
     peer.send_header(octets)
     first = peer.reaction(barrier=False, within_s=peer.patience_s)
@@ -40,7 +41,7 @@ def answer_to(peer: Peer, octets: bytes) -> Reaction:
     headers = [arrival for arrival in arrivals if isinstance(arrival, HeaderArrived)]
     logs_in = any(isinstance(a, FrameArrived) and a.name.startswith("sasl") for a in more.arrivals)
     goes_on = len(headers) > 1 or logs_in
-    return Reaction(arrivals[:-1]) if goes_on else peer.reaction_of(arrivals)
+    return Reaction(arrivals[:-1] if goes_on else arrivals)
 
 
 def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
