@@ -29,7 +29,8 @@ MEMORY = "1g"
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -XX:ReservedCodeCacheSize=240m"
 """A short-lived JVM: with both compilers, compiling would take half of its CPU time.
 
-With the first compiler alone, Java would reserve 48 MB for code, and discard and recompile the rest.
+Every processor waits while garbage is collected, so all of them collect it. With the first compiler alone, Java would
+reserve 48 MB for code, and discard and recompile the rest.
 """
 QUICK_ROWS = 16_000_000
 """Up to this many rows, a session is short-lived: the second compiler pays only for longer builds."""

@@ -146,13 +146,14 @@ def in_words(inputs: Inputs, members: DataFrame, facts: DataFrame | None) -> Dat
     cases = inputs["cases"].selectExpr("case_key AS sample_key", "`case`")
     joined = with_small(members, runs, "run_key", "left").join(words, "signature", "left")
     named = joined.join(cases, "sample_key", "left")
-    ids, sample = named, f"CASE WHEN kind = '{CASE}' THEN `case` END"
-    if facts is not None:
-        ids, sample = with_small(named, _ids(members, facts), "sample_key", "left"), f"coalesce({sample}, id)"
-    return ids.selectExpr(
+    if facts is None:
+        named = named.selectExpr("*", "CAST(NULL AS STRING) AS id")
+    else:
+        named = with_small(named, _ids(members, facts), "sample_key", "left")
+    return named.selectExpr(
         "* EXCEPT (reaction, vector)",
         f"CASE WHEN signature = {_VARIES_KEY} THEN '{VARIES}' ELSE reaction END AS reaction",
-        f"{sample} AS sample",
+        f"coalesce(CASE WHEN kind = '{CASE}' THEN `case` END, id) AS sample",
         "lower(hex(vector)) AS vector",
     )
 
