@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.fuzz.campaign.clock import TimeUp
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
@@ -134,6 +135,21 @@ def test_a_refused_connect_ends_the_batch() -> None:
     found = results(Address("127.0.0.1", free_port()), *[item("raw", b"x")] * 50)
     assert found and all(o.end is End.REFUSED and not o.reached for o in found)
     assert len(found) < 50
+
+
+def test_an_alarm_while_a_connection_begins_leaves_no_socket_open(
+    clean: ReferenceBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[socket.socket] = []
+
+    def alarmed(self: Executor, on: socket.socket) -> bool:
+        made.append(on)
+        raise TimeUp
+
+    monkeypatch.setattr(Executor, "_connects", alarmed)
+    with pytest.raises(TimeUp):
+        results(address_of(clean), item("raw", b"x"))
+    assert [on.fileno() for on in made] == [-1]
 
 
 def test_a_target_that_does_not_answer_is_given_up() -> None:

@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0 import canary as canary_1_0
+from amqpspec.fuzz.campaign.clock import TimeUp
 from amqpspec.fuzz.executor.address import Address
-from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -381,6 +382,22 @@ def test_a_target_that_blocks_publishers_may_leave_their_requests_unanswered(
         MethodsClient, "say", lambda self, name, **more: name == "basic.get" or say(self, name, **more)
     )
     assert canaries.check() == [] and "blocked publishers" in canaries.note
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-1-0"])
+def test_an_alarm_while_canaries_open_leaves_no_socket_open(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Client] = []
+
+    def alarmed(self: Client, state: str) -> None:
+        made.append(self)
+        raise TimeUp
+
+    monkeypatch.setattr(Client, "enter", alarmed)
+    with target(dialect) as subject, pytest.raises(TimeUp):
+        Canaries(subject).place()
+    assert [client._socket.fileno() for client in made] == [-1]
 
 
 def test_a_target_that_blocks_publishers_and_answers_is_judged() -> None:

@@ -134,7 +134,7 @@ class TypedCanary:
         client = self.client = TypedClient(self._subject, values)
         try:
             self._settle(client)
-        except Unanswered:
+        except BaseException:  # the alarm of a budget included
             client.close()
             raise
         return client

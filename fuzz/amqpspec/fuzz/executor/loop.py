@@ -173,11 +173,8 @@ class Executor:
         while not self._down and self._has_room() and (item := waiting.take()) is not None:
             if not self._gates.admits(item.state):
                 continue
-            begun = self._begin(item)
-            if isinstance(begun, InputResult):
-                yield begun
-            else:
-                self._running.add(begun)
+            if (refused := self._begin(item)) is not None:
+                yield refused
 
     def _ended(self, connection: Connection, waiting: InputQueue) -> Iterator[InputResult]:
         """Yield the result of a connection, which may be reused; what was lost on a reused connection is put back."""
@@ -252,28 +249,36 @@ class Executor:
         self._remind(connection)
         return True
 
-    def _begin(self, item: FuzzInput) -> Connection | InputResult:
+    def _begin(self, item: FuzzInput) -> InputResult | None:
+        """Start an input; returns its result if it is refused at once."""
         now_s = time.monotonic()
-        conversation = self._converse(item, now_s)
-        on = socket.socket(self._family, socket.SOCK_STREAM)
+        conversation, pipe = self._converse(item, now_s), self.address.pipe()
+        # Among the running ones at once: those are closed if the alarm of a budget interrupts what follows.
+        connection = Connection(socket.socket(self._family, socket.SOCK_STREAM), conversation, pipe)
+        self._running.add(connection)
+        self._beginning += 1
+        # On a loopback address the stream is mostly there already.
+        if not (self._connects(connection.on) and self._greets(connection, now_s)):
+            self._hang_up(connection)
+            conversation.ended(End.REFUSED, now_s)
+            return conversation.result
+        connection.events = self._wanted(connection)
+        self._selector.register(connection.on, connection.events, connection)
+        self._remind(connection)
+        return None
+
+    def _connects(self, on: socket.socket) -> bool:
+        """Connect without waiting; returns False if no one listens."""
         on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         on.setblocking(False)
-        code = on.connect_ex((self.address.host, self.address.port))
-        if code not in (0, errno.EINPROGRESS):
-            return _refused(on, conversation, now_s)
-        connection = Connection(on, conversation, self.address.pipe())
-        self._beginning += 1
+        return on.connect_ex((self.address.host, self.address.port)) in (0, errno.EINPROGRESS)
+
+    def _greets(self, connection: Connection, now_s: float) -> bool:
+        """Send the first octets; returns False if no one listens."""
         if connection.begun:
-            conversation.connected(now_s)
-        # On a loopback address the stream is mostly there already.
-        if not self._put(connection, now_s):
-            self._beginning -= 1
-            return _refused(on, conversation, now_s)
-        connection.events = self._wanted(connection)
-        self._selector.register(on, connection.events, connection)
-        self._remind(connection)
-        return connection
+            connection.conversation.connected(now_s)
+        return self._put(connection, now_s)
 
     def _remind(self, connection: Connection) -> None:
         self._pushed += 1
@@ -388,10 +393,3 @@ class Executor:
         with suppress(KeyError, ValueError):
             self._selector.unregister(connection.on)
         connection.on.close()
-
-
-def _refused(on: socket.socket, conversation: Conversation, now_s: float) -> InputResult:
-    on.close()
-    conversation.ended(End.REFUSED, now_s)
-    assert conversation.result is not None
-    return conversation.result

@@ -51,7 +51,7 @@ class QueueCanary(ABC, Generic[C]):
         self.client = self.client_class(subject.address, subject.dialect, named, PATIENCE_S)
         try:
             self.settle()
-        except Unanswered:
+        except BaseException:  # the alarm of a budget included
             self.client.close()
             raise
 
