@@ -388,16 +388,16 @@ def test_a_target_that_blocks_publishers_may_leave_their_requests_unanswered(
 def test_an_alarm_while_canaries_open_leaves_no_socket_open(
     dialect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Client] = []
+    made: list[Any] = []
 
     def alarmed(self: Client, state: str) -> None:
-        made.append(self)
+        made.append(self._socket)
         raise TimeUp
 
     monkeypatch.setattr(Client, "enter", alarmed)
     with target(dialect) as subject, pytest.raises(TimeUp):
         Canaries(subject).place()
-    assert [client._socket.fileno() for client in made] == [-1]
+    assert [on.fileno() for on in made] == [-1]
 
 
 def test_a_target_that_blocks_publishers_and_answers_is_judged() -> None:
