@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from amqpspec.fuzz.campaign.clock import TimeUp
+from amqpspec.fuzz.executor import connections
 from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
@@ -142,8 +143,8 @@ def test_an_alarm_while_a_connection_begins_leaves_no_socket_open(
 ) -> None:
     made: list[socket.socket] = []
 
-    def alarmed(self: Executor, on: socket.socket) -> bool:
-        made.append(on)
+    def alarmed(self: Executor, connection: connections.Connection) -> bool:
+        made.append(connection.on)
         raise TimeUp
 
     monkeypatch.setattr(Executor, "_connects", alarmed)

@@ -38,15 +38,16 @@ def room_to_wait(pid: int | None) -> int:
 
 
 class Connection:
-    """A socket with its conversation. The loop looks at it at ``due_s`` at the latest. ``port`` is our own."""
+    """A socket with its conversation. The loop looks at it at ``due_s`` at the latest. ``port`` is our own, 0 before
+    the socket connects.
+    """
 
     __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe", "port")
 
     def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | WebPipe | None) -> None:
         self.on, self.conversation, self.pipe = on, conversation, pipe
         self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
-        self.inputs = 1
-        self.port: int = on.getsockname()[1]
+        self.inputs, self.port = 1, 0
 
     def outcome(self) -> InputResult:
         """The result of a conversation that is done."""

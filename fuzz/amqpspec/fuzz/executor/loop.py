@@ -258,7 +258,7 @@ class Executor:
         self._running.add(connection)
         self._beginning += 1
         # On a loopback address the stream is mostly there already.
-        if not (self._connects(connection.on) and self._greets(connection, now_s)):
+        if not (self._connects(connection) and self._greets(connection, now_s)):
             self._hang_up(connection)
             conversation.ended(End.REFUSED, now_s)
             return conversation.result
@@ -267,12 +267,15 @@ class Executor:
         self._remind(connection)
         return None
 
-    def _connects(self, on: socket.socket) -> bool:
+    def _connects(self, connection: Connection) -> bool:
         """Connect without waiting; returns False if no one listens."""
+        on = connection.on
         on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         on.setblocking(False)
-        return on.connect_ex((self.address.host, self.address.port)) in (0, errno.EINPROGRESS)
+        code = on.connect_ex((self.address.host, self.address.port))
+        connection.port = on.getsockname()[1]
+        return code in (0, errno.EINPROGRESS)
 
     def _greets(self, connection: Connection, now_s: float) -> bool:
         """Send the first octets; returns False if no one listens."""
