@@ -8,6 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
+
+_FIRST = 3 << 40
+CHOICES = st.integers(_FIRST, _FIRST + 9_999).map(lambda number: number - _FIRST)
+"""Numbers from 0 that choose among options, modulo how many there are.
+
+Hypothesis prefers numbers that stand in the source text of the modules loaded, so that a seed would choose differently
+in another process. No number stands there that is this large.
+"""
 
 
 def seeded_settings(histories: int, steps: int, phases: Sequence[Phase]) -> settings:

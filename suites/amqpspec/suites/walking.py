@@ -15,14 +15,13 @@ from typing import Any, Protocol
 
 import hypothesis
 from hypothesis import Phase
-from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from amqpspec.peer.context import Context
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
-from amqpspec.run.generated import seeded_settings
+from amqpspec.run.generated import CHOICES, seeded_settings
 from amqpspec.run.oracles import holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.histories import Mismatch
@@ -246,15 +245,16 @@ class _Machine(RuleBasedStateMachine):
         self.search.guarded(walk, lambda: walk.take(step))
 
     @precondition(lambda self: self.walk is not None)
-    @rule(data=st.data())
-    def step(self, data: st.DataObject) -> None:
+    @rule(number=CHOICES, choice=CHOICES)
+    def step(self, number: int, choice: int) -> None:
         """One of the legal steps of one of the verbs that have any."""
         assert self.walk is not None
         offers = {verb: self.walk.menu.options(verb) for verb in dict.fromkeys(self.verbs)}
         # The verb first, then the step: a verb with many options is not chosen more
         # often than its kind wants.
-        verb = data.draw(st.sampled_from([verb for verb in self.verbs if offers[verb]]))
-        self.act(data.draw(st.sampled_from(offers[verb])))
+        possible = [verb for verb in self.verbs if offers[verb]]
+        options = offers[possible[number % len(possible)]]
+        self.act(options[choice % len(options)])
 
     @precondition(lambda self: self.walk is None)
     @rule()

@@ -15,16 +15,14 @@ from typing import Any
 
 import hypothesis
 from hypothesis import Phase
-from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from amqpspec.fuzz.sequences.part import Begin, World
 from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation
 from amqpspec.peer.context import BudgetSpent
-from amqpspec.run.generated import seeded_settings
+from amqpspec.run.generated import CHOICES, seeded_settings
 
-_CHOICES = 10_000
 _SHRINK_TRIES = 200
 
 
@@ -107,7 +105,7 @@ class _Machine(RuleBasedStateMachine):
         self.program: list[Step] = []
         self.world: World | None = search.open()
 
-    @rule(verb=st.integers(0, _CHOICES), choice=st.integers(0, _CHOICES))
+    @rule(verb=CHOICES, choice=CHOICES)
     def step(self, verb: int, choice: int) -> None:
         """A step that the model allows."""
         if self.world is None:
@@ -168,14 +166,25 @@ def run_program(begin: Begin, program: Program) -> Found | None:
 
 
 def prune(begin: Begin, found: Found, is_over: Callable[[], bool]) -> Found:
-    """Leave steps out, many at first, as long as the same violation remains and there is time."""
+    """Leave steps out, many at first, as long as the same violation remains and there is time.
+
+    A step may become superfluous with a later one: at the end, no single step can be left out.
+    """
     size = max(1, len(found.program) // 2)
     while size:
-        for at in range(len(found.program) - size, -1, -size):
-            if is_over():
-                return found
-            fewer = run_program(begin, found.program[:at] + found.program[at + size :])
-            if fewer is not None and fewer.violation.kind == found.violation.kind:
-                found = fewer
-        size //= 2
+        fewer = _without(begin, found, size, is_over)
+        if size > 1 or fewer is found:
+            size //= 2
+        found = fewer
+    return found
+
+
+def _without(begin: Begin, found: Found, size: int, is_over: Callable[[], bool]) -> Found:
+    """Leave this many steps out at each place where the same violation remains."""
+    for at in range(len(found.program) - size, -1, -size):
+        if is_over():
+            break
+        fewer = run_program(begin, found.program[:at] + found.program[at + size :])
+        if fewer is not None and fewer.violation.kind == found.violation.kind:
+            found = fewer
     return found
