@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.errors import WireError
@@ -15,15 +15,18 @@ from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.transport import StreamEnd
 
 
-class Arrival(Protocol):
-    """An arrival, or its absence: with a description, and as comparable data."""
+class Arrival:
+    """An arrival, or its absence: with a description, and as comparable data.
+
+    No ``Protocol`` and no ``ABC``: a peer asks every arrival for its class, and their ``isinstance`` is slow.
+    """
 
     __slots__ = ()
 
     @property
     def kind(self) -> str:
         """Its kind, with its code if it has one (``channel.close 404``), without the target's own data."""
-        ...
+        raise NotImplementedError
 
     @property
     def refusal(self) -> Refusal | None:
@@ -32,7 +35,7 @@ class Arrival(Protocol):
 
     def describe(self, dialect: Dialect) -> str:
         """One phrase for reports."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
