@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,17 +66,20 @@ def test_one_input_several_times_has_several_outcomes(subject: Subject, items: l
 def test_a_worker_that_is_killed_is_replaced_and_its_inputs_are_sent_again(
     subject: Subject, items: list[FuzzInput]
 ) -> None:
-    pool = ExecutorPool(subject, TEMPO, 2)
-    victim = pool.pids[1]
-    results = []
-    for result in pool.run(items):
-        results.append(result)
-        if pool.worker == 1 and psutil.pid_exists(victim) and not pool.deaths:
-            os.kill(victim, signal.SIGKILL)
-    assert sorted(o.item.id for o in results) == sorted(item.id for item in items)
+    """On a busy machine a worker may have answered all its inputs before it is killed: then another is tried."""
+    for _ in range(20):
+        with closing(ExecutorPool(subject, TEMPO, 2)) as pool:
+            victim = pool.pids[1]
+            results = []
+            for result in pool.run(items):
+                results.append(result)
+                if pool.worker == 1 and psutil.pid_exists(victim) and not pool.deaths:
+                    os.kill(victim, signal.SIGKILL)
+            assert sorted(o.item.id for o in results) == sorted(item.id for item in items)
+            if pool.deaths:
+                break
     assert [(d.worker, d.how, d.again) for d in pool.deaths] == [(1, "signal 9", True)]
     assert victim not in pool.pids and pool.undecided == []
-    pool.close()
 
 
 def test_a_worker_killed_between_batches_costs_nothing(subject: Subject, items: list[FuzzInput]) -> None:
