@@ -66,7 +66,7 @@ def test_one_input_several_times_has_several_outcomes(subject: Subject, items: l
 def test_a_worker_that_is_killed_is_replaced_and_its_inputs_are_sent_again(
     subject: Subject, items: list[FuzzInput]
 ) -> None:
-    """On a busy machine a worker may have answered all its inputs before it is killed: then another is tried."""
+    """On a busy machine a worker may have answered all its inputs before it is killed: then a new pool is tried."""
     for _ in range(20):
         with closing(ExecutorPool(subject, TEMPO, 2)) as pool:
             victim = pool.pids[1]

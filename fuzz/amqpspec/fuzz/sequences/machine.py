@@ -168,7 +168,7 @@ def run_program(begin: Begin, program: Program) -> Found | None:
 def prune(begin: Begin, found: Found, is_over: Callable[[], bool]) -> Found:
     """Leave steps out, many at first, as long as the same violation remains and there is time.
 
-    A step may become superfluous with a later one: at the end, no single step can be left out.
+    Without a later step, an earlier one may be superfluous: single steps are tried until none can be left out.
     """
     size = max(1, len(found.program) // 2)
     while size:
