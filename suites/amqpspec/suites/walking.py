@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from amqpspec.peer.context import Context
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
-from amqpspec.run.generated import CHOICES, seeded_settings
+from amqpspec.run.generated import CHOICES, chosen, seeded_settings
 from amqpspec.run.oracles import holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.histories import Mismatch
@@ -245,16 +245,11 @@ class _Machine(RuleBasedStateMachine):
         self.search.guarded(walk, lambda: walk.take(step))
 
     @precondition(lambda self: self.walk is not None)
-    @rule(number=CHOICES, choice=CHOICES)
-    def step(self, number: int, choice: int) -> None:
+    @rule(verb=CHOICES, choice=CHOICES)
+    def step(self, verb: int, choice: int) -> None:
         """One of the legal steps of one of the verbs that have any."""
         assert self.walk is not None
-        offers = {verb: self.walk.menu.options(verb) for verb in dict.fromkeys(self.verbs)}
-        # The verb first, then the step: a verb with many options is not chosen more
-        # often than its kind wants.
-        possible = [verb for verb in self.verbs if offers[verb]]
-        options = offers[possible[number % len(possible)]]
-        self.act(options[choice % len(options)])
+        self.act(chosen(self.verbs, self.walk.menu.options, verb, choice))
 
     @precondition(lambda self: self.walk is None)
     @rule()

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from amqpspec.fuzz.sequences.part import Begin, World
 from amqpspec.fuzz.sequences.step import Found, Program, Step, Violation
 from amqpspec.peer.context import BudgetSpent
-from amqpspec.run.generated import CHOICES, seeded_settings
+from amqpspec.run.generated import CHOICES, chosen, seeded_settings
 
 _SHRINK_TRIES = 200
 
@@ -110,11 +110,7 @@ class _Machine(RuleBasedStateMachine):
         """A step that the model allows."""
         if self.world is None:
             return
-        # Verbs that stand several times are chosen more often, but asked only once.
-        offers = {name: self.world.options(name) for name in dict.fromkeys(self.search.verbs)}
-        possible = [name for name in self.search.verbs if offers[name]]
-        options = offers[possible[verb % len(possible)]]
-        step = options[choice % len(options)]
+        step = chosen(self.search.verbs, self.world.options, verb, choice)
         self.program.append(step)
         self.search.steps += self.search.smallest is None
         self._judged(lambda world: world.take(step))
