@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -144,7 +146,9 @@ def test_goroutines_that_were_asked_for_are_no_complaint_of_a_log() -> None:
 
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen([sys.executable, "-c", AT_REST]) as started:
+    # SIGQUIT would leave a core dump wherever the tests run.
+    without_core = partial(resource.setrlimit, resource.RLIMIT_CORE, (0, 0))
+    with subprocess.Popen([sys.executable, "-c", AT_REST], preexec_fn=without_core) as started:
         yield started
         started.kill()
 

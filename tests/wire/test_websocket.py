@@ -8,7 +8,7 @@ from base64 import b64encode
 from hashlib import sha1
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amqpspec.wire.websocket import MESSAGE_OCTETS, WebSocket
@@ -184,6 +184,7 @@ def test_no_length_asks_for_memory() -> None:
     [
         (b"\x81\x02hi", "a text message, expected binary messages"),
         (b"\x01\x02hi", "a text message, expected binary messages"),
+        (b"\x81\x02h\xff", "a text message, expected binary messages"),
         (b"\x82\x83....abc", "masked frame"),
         (b"\xc2\x01x", "Reserved bit"),
         (b"\x83\x01x", "opcode 0x3"),
@@ -220,6 +221,12 @@ def test_a_close_is_answered_once_and_ends_the_stream() -> None:
     assert web.bye() == web.take(b"\x82\x01x") == b""
 
 
+def test_a_close_about_text_is_a_close() -> None:
+    web = agreed()
+    assert web.take(b"\x88\x03\x03\xefx") == b""
+    assert web.is_over and web.error is None
+
+
 def test_our_close_is_answered() -> None:
     web = agreed()
     assert unmasked(web.bye()) == [(0x88, b"\x03\xe8")]
@@ -229,6 +236,7 @@ def test_our_close_is_answered() -> None:
 
 
 @given(st.lists(st.binary(max_size=80), max_size=8))
+@example([b"\x01\x02\x00", b"\x80"])
 def test_whatever_comes_behind_the_handshake_is_octets_an_end_or_an_error(chunks: list[bytes]) -> None:
     whole, pieces = agreed(), agreed()
     plain = whole.take(b"".join(chunks))

@@ -18,6 +18,7 @@ from wsproto.events import (
     Request,
     TextMessage,
 )
+from wsproto.frame_protocol import CloseReason
 from wsproto.handshake import H11Handshake
 from wsproto.utilities import ProtocolError
 
@@ -131,12 +132,26 @@ class WebSocket:
         if isinstance(event, Ping) and self._connection.state is ConnectionState.OPEN:
             self.pong = self._connection.send(event.response())
         elif isinstance(event, TextMessage):
-            self.error = WireError(_STREAM, at_octet, "binary messages", "a text message")
+            self.error = _text(at_octet)
         elif isinstance(event, CloseConnection):
             self.is_over = self._connection.state in (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
             if not self.is_over:  # wsproto tells what breaks the rules as if it were a close
-                self.error = WireError(_STREAM, at_octet, "frames of RFC 6455", str(event.reason))
+                self.error = _broken(event, at_octet)
         return self.is_over or self.error is not None
+
+
+def _broken(event: CloseConnection, at_octet: int) -> WireError:
+    """The rule that wsproto sees broken; of text that is not UTF-8 it is the kind of the message, as it is when the
+    octets before the bad one arrive alone.
+    """
+    reason = str(event.reason)
+    if event.code == CloseReason.INVALID_FRAME_PAYLOAD_DATA and "CLOSE" not in reason:
+        return _text(at_octet)
+    return WireError(_STREAM, at_octet, "frames of RFC 6455", reason)
+
+
+def _text(at_octet: int) -> WireError:
+    return WireError(_STREAM, at_octet, "binary messages", "a text message")
 
 
 def _unagreed(actual: str) -> WireError:
