@@ -195,7 +195,7 @@ def measure(lake_root: Path, size: int, rounds: int = WARM_ROUNDS) -> Iterator[R
 
 
 def _warm(lake: Lake, place: Path, theirs: Theirs, rounds: int) -> tuple[Sides, Sides, int]:
-    """Rollups and marts by a session that stays, whose JVM has both compilers; and the JVM's memory at its peak."""
+    """Rollups and marts by a session that is kept, whose JVM has both compilers; and the JVM's memory at its peak."""
     with session.session(rows=None) as spark:
         ours, java = Ours(spark, lake, place), jvm()
         rollups = _best(rounds, lambda: (_made(ours.rollups(), java), _made(theirs.rollups())))

@@ -38,7 +38,7 @@ LONG_LIVED = (
 )
 """A JVM that makes many tables: the second compiler takes only what runs very often, such as the loop over the rows.
 
-With Java's own thresholds, a tenth of these, it also compiles most of the planner, which costs more than it saves.
+With Java's own thresholds, about ten times lower, it also compiles most of the planner, which costs more than it saves.
 """
 QUICK_ROWS = 16_000_000
 """Up to this many rows, a session is short-lived: the second compiler pays only for longer builds."""
