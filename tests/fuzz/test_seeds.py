@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -371,8 +372,9 @@ def test_a_capture_from_the_loopback_interface(tmp_path: Path) -> None:
         ]
         writer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
-            if not listening(writer, path):
-                pytest.skip("dumpcap may not capture here")
+            if (refusal := refused(writer)) is not None:
+                assert re.search("permission|no such device|doesn't exist", refusal, re.IGNORECASE), refusal
+                pytest.skip(f"dumpcap may not capture here: {refusal}")
             converse(broker)
             wait_for(path, broker)
         finally:
@@ -383,10 +385,15 @@ def test_a_capture_from_the_loopback_interface(tmp_path: Path) -> None:
     assert seeds.entries[1].octets == b"".join(said("amqp-0-9-1")[4:])
 
 
-def listening(writer: subprocess.Popen[str], path: Path) -> bool:
-    """Whether the capture has begun: it says so, or ends."""
+def refused(writer: subprocess.Popen[str]) -> str | None:
+    """Why the capture has ended instead of beginning; None once it says that it has begun."""
     assert writer.stderr is not None
-    return any(line.startswith("File:") for line in writer.stderr)
+    said = []
+    for line in writer.stderr:
+        if line.startswith("File:"):
+            return None
+        said.append(line.strip())
+    return " ".join(said)
 
 
 def converse(broker: ReferenceBroker) -> None:

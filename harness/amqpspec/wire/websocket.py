@@ -141,8 +141,10 @@ class WebSocket:
 
 
 def _broken(event: CloseConnection, at_octet: int) -> WireError:
-    """The rule that wsproto sees broken; of text that is not UTF-8 it is the kind of the message, as it is when the
-    octets before the bad one arrive alone.
+    """What breaks the rules, as wsproto reports it.
+
+    Text is reported as text, even if it is not UTF-8: wsproto may deliver the octets before the bad one alone, so that
+    the complaint would depend on how they are cut. The reason in a close frame is also UTF-8, but no message.
     """
     reason = str(event.reason)
     if event.code == CloseReason.INVALID_FRAME_PAYLOAD_DATA and "CLOSE" not in reason:

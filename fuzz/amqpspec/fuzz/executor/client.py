@@ -204,9 +204,10 @@ def _connected(address: Address, timeout_s: float) -> socket.socket | _Messages:
         return raw
     try:
         return address.tls.context.wrap_socket(raw, server_hostname=address.tls.server_name(address.host))
-    except BaseException as error:  # the alarm of a budget included
+    except (OSError, ValueError) as error:
         raw.close()
-        if not isinstance(error, OSError | ValueError):
-            raise
         silent = isinstance(error, TimeoutError)
         raise Unanswered(f"no TLS with {address.host}:{address.port}: {error}", silent=silent) from error
+    except BaseException:  # the alarm of a budget included
+        raw.close()
+        raise
