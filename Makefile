@@ -64,8 +64,8 @@ others: $(VENV)/dev.stamp
 	@$(MAKE) --no-print-directory rest
 
 measured: $(VENV)/dev.stamp
-	$(BIN)/coverage run -m pytest -q --durations=20 $(MEASURED)
-	$(BIN)/coverage report --skip-covered
+	@# Slipcover is its own plugin of pytest, imported before it; of its assertions, none has to be rewritten.
+	$(BIN)/python -m slipcover -m pytest -q -W ignore::pytest.PytestAssertRewriteWarning --durations=20 $(MEASURED)
 
 rest: $(VENV)/dev.stamp
 	$(BIN)/pytest -n $(WORKERS) --durations=20 -m "not broker" $(MEASURED:%=--ignore=%) tests
@@ -91,4 +91,4 @@ bench: $(VENV)/dev.stamp ## benchmark figures, one JSON object per line
 	$(BIN)/python -m bench
 
 clean:           ## remove all generated files
-	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 
 _FOREIGN = re.compile(
     r"""
-    PY(TEST|THON|SPARK)\w* | HYPOTHESIS\w* | COVERAGE\w*            # Python and what runs the tests
+    PY(TEST|THON|SPARK)\w* | HYPOTHESIS\w* | SLIPCOVER\w*           # Python and what runs the tests
     | \w*COLORS? | CLICOLOR\w* | COLUMNS | LINES | TERM\w* | TTY\w*  # terminals
     | CI | CONTINUOUS_INTEGRATION | BUILD_\w+ | TF_BUILD | (GITHUB|GITLAB|JENKINS|TRAVIS|CIRCLE)\w*
     | LANG | LANGUAGE | LC_\w+ | TZ | PAGER | LESS
@@ -20,8 +20,8 @@ _FOREIGN = re.compile(
     """,
     re.VERBOSE,
 )
-_OURS = re.compile(r"PYTEST_(XDIST\w*|CURRENT_TEST|VERSION)|COVERAGE_PROCESS_\w+")
-"""What pytest and coverage tell their own processes in the middle of a run."""
+_OURS = re.compile(r"PYTEST_(XDIST\w*|CURRENT_TEST|VERSION)")
+"""What pytest tells its own processes in the middle of a run."""
 _FIXED = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "TZ": "UTC"}
 
 
