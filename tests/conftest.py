@@ -24,6 +24,12 @@ LIMIT_S = 600
 """No test waits longer than that, whatever it waits for; ``timeout`` says where one needs another bound."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Real brokers live for minutes here: Java's second compiler would take a fifth of all processor time."""
+    if config.option.markexpr == "broker":
+        os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Each test gets its bound; one that uses what others share stands in a file that is known for it.
 
