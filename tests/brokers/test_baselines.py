@@ -80,7 +80,7 @@ HANGS = {"garagemq"}
 
 @dataclass(frozen=True)
 class Home:
-    """A folder in which a known broker runs that nobody else knows."""
+    """A folder with a known broker of its own, which no other test uses."""
 
     place: Path
 
